@@ -1,4 +1,5 @@
-// Nobody uses a provider without a `Single`: `import APIProvider` is enough, also where members need the import of their module.
+// Every request returns a `Single`, so `import APIProvider` imports MiniRx, too. With `MemberImportVisibility`, each file would otherwise
+// need both imports.
 @_exported public import MiniRx
 
 /// Sends requests. Depend on this protocol instead of on ``DefaultAPIProvider``, so that a test can supply the responses.

@@ -24,7 +24,7 @@ public struct MockTransport: Transport {
         let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
-        exchanges = ExchangeTransport(settings, keepsCookies: true, scheduler: scheduler, executor: .immediate) { exchange in
+        exchanges = ExchangeTransport(settings, usesEphemeralCookies: true, scheduler: scheduler, executor: .immediate) { exchange in
             let timer = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
             exchange.didSendBody()

@@ -77,7 +77,7 @@ extension CachedResponse {
     {
         let (control, varying) = (CacheControl(headers["Cache-Control"]), headers.members(of: "Vary"))
         // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
-        let isForbidden = control.has("must-understand") ? HTTPStatus.reasons[statusCode] == nil : control.has("no-store")
+        let isForbidden = control.has("must-understand") ? HTTPStatus.reasonPhrases[statusCode] == nil : control.has("no-store")
         guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
         // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
         let isPrivate = control.has("private") && statusCode < 400

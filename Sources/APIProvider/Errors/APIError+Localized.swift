@@ -9,7 +9,7 @@ extension APIError: LocalizedError {
     /// - Another underlying error of ``transport(_:underlying:)`` has its own words, if it has any.
     ///
     /// For the developer, see ``description``. The guide has a page with both: What an error says.
-    public var errorDescription: String? { sentence }
+    public var errorDescription: String? { userMessage }
 
     /// A sentence for people that says what to do: check the connection, sign in again, or try again, after the `Retry-After` of the
     /// response if it has one. `nil` if there is nothing to do.
@@ -22,12 +22,12 @@ extension APIError: LocalizedError {
         }
     }
 
-    var sentence: String {
+    var userMessage: String {
         switch self {
         case .invalidRequest: "The request could not be made."
         case .signedOut: "You are signed out."
-        case .transport(_, let underlying): urlError?.sentence ?? underlying.sentence(by: redactor)
-        case .unacceptableStatus(let response): redactor.sentence(of: response) ?? response.sentence
+        case .transport(_, let underlying): urlError?.userMessage ?? underlying.userMessage(by: redactor)
+        case .unacceptableStatus(let response): redactor.userMessage(of: response) ?? response.userMessage
         case .decoding: "The server's answer could not be read."
         }
     }
@@ -37,7 +37,7 @@ extension APIError: LocalizedError {
 
 extension Error {
     /// A sentence for people about an error of the app, of a transport or of the file system.
-    fileprivate func sentence(by redactor: Redactor) -> String {
+    fileprivate func userMessage(by redactor: Redactor) -> String {
         if let error = self as? CocoaError, (self as NSError).domain == NSCocoaErrorDomain {
             switch error.code {
             case .fileWriteOutOfSpace: return "There is no space left on the device."
@@ -45,24 +45,26 @@ extension Error {
             default: break
             }
         }
-        let words = (self as? any LocalizedError)?.errorDescription ?? (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String
-        guard let words, !words.isEmpty else { return "The request could not be completed." }
-        return isSafeToShow ? redactor.secrets.redacted(words) : redactor.message(words)
+        let message = (self as? any LocalizedError)?.errorDescription ?? (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String
+        guard let message, !message.isEmpty else { return "The request could not be completed." }
+        return isSafeToShow ? redactor.secrets.redacted(message) : redactor.message(message)
     }
 }
 
 extension Redactor {
     /// The server's own sentence for people, if it says more than the status and contains nothing that only a developer reads.
-    fileprivate func sentence(of response: APIResponse) -> String? {
+    fileprivate func userMessage(of response: APIResponse) -> String? {
         guard 400...499 ~= response.statusCode,
-            let words = ServerMessage(response)?.sentence?.trimmingCharacters(in: .whitespacesAndNewlines)
+            let message = ServerMessage(response)?.userMessage?.trimmingCharacters(in: .whitespacesAndNewlines)
         else { return nil }
         let isSentence =
-            words.first?.isLowercase == false && words.contains { $0.isWhitespace } && !words.contains { "<>{}[]\\`_=".contains($0) }
-            && !words.contains("://")
-        let reason = HTTPStatus.reasons[response.statusCode] ?? ""
-        guard isSentence, message(words) == words, words.withoutFullStop.caseInsensitiveCompare(reason) != .orderedSame else { return nil }
-        let text = words.onOneLine.cut(to: 200)
+            message.first?.isLowercase == false && message.contains { $0.isWhitespace } && !message.contains { "<>{}[]\\`_=".contains($0) }
+            && !message.contains("://")
+        let reason = HTTPStatus.reasonPhrases[response.statusCode] ?? ""
+        guard isSentence, self.message(message) == message, message.withoutFullStop.caseInsensitiveCompare(reason) != .orderedSame else {
+            return nil
+        }
+        let text = message.onOneLine.cut(to: 200)
         return text.last.map { ".!?…。！？".contains($0) } == true ? text : text + "."
     }
 }
@@ -70,7 +72,7 @@ extension Redactor {
 // MARK: - Sentences about a status
 
 extension APIResponse {
-    fileprivate var sentence: String {
+    fileprivate var userMessage: String {
         switch statusCode {
         case 401: "Your sign-in was not accepted."
         case 403: "You are not allowed to do this."

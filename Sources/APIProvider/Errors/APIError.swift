@@ -18,7 +18,7 @@ public import Foundation
 public enum APIError: Error, Sendable {
     /// The request could not be built, and nothing was sent.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
-    /// The user of the request has signed out before it was sent, or while it waited for a new token. In the second case, the server may
+    /// The user of the request has signed out before it was sent, or while it waited for a new credential. In the second case, the server may
     /// have refused it once.
     case signedOut
     /// No complete response arrived, or it could not be saved. The underlying error is usually a `URLError`. See ``urlError``.

@@ -6,8 +6,8 @@ import FoundationNetworking
 
 extension APIResponse {
     /// `404 Not Found`
-    var statusLine: String {
-        HTTPStatus.reasons[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
+    var statusDescription: String {
+        HTTPStatus.reasonPhrases[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
     }
 
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` If the body is an
@@ -24,8 +24,8 @@ extension APIResponse {
             (error as? DecodingError)?.summary(of: isReadAsJSON ? data : nil, redactedBy: redactor).cut(to: 200)
             ?? redactor.explanation(of: error)
         // The error of a stream may have said it already.
-        let words = redactor.serverMessage(ofError: self).flatMap { summary.contains($0) ? nil : ", and says \"\($0)\"" } ?? ""
-        return "\(excerptName) is not \(expected): \(summary) \(size)\(words)."
+        let ending = redactor.serverMessage(ofError: self).flatMap { summary.contains($0) ? nil : ", and says \"\($0)\"" } ?? ""
+        return "\(excerptName) is not \(expected): \(summary) \(size)\(ending)."
     }
 }
 

@@ -19,7 +19,7 @@ extension APIResponse: CustomStringConvertible {
     }
 
     /// `200 OK, 812 bytes`.
-    var outcome: String { "\(statusLine), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
+    var outcome: String { "\(statusDescription), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
 }
 
 // MARK: - Errors
@@ -44,9 +44,9 @@ extension APIError: CustomStringConvertible {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let words = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.serverMessage(of: response).map { ": \"\($0)\"" } ?? ""
+            let message = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.serverMessage(of: response).map { ": \"\($0)\"" } ?? ""
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
-            return "\(redactor.line(of: response.request)) failed: \(response.statusLine)\(words)\(body.onOneLine)."
+            return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body.onOneLine)."
         case .decoding(let response, let expected, let underlying):
             let redactor = Redactor(redaction, for: response.request)
             let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
@@ -66,13 +66,13 @@ extension APIError: CustomNSError, CustomReflectable {
     /// domain and code of ``underlying`` and its redacted description. It shows no more than ``description``, because crash reporters send
     /// it. For the underlying error itself, see ``underlying``.
     public var errorUserInfo: [String: Any] {
-        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: sentence, NSDebugDescriptionErrorKey: description]
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: userMessage, NSDebugDescriptionErrorKey: description]
         userInfo[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         if let error = urlError ?? underlying {
-            let words = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
+            let underlyingInfo = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
             userInfo[NSUnderlyingErrorKey] =
-                urlError.map { URLError($0.code, userInfo: words) } ?? NSError(domain: domain, code: code, userInfo: words)
+                urlError.map { URLError($0.code, userInfo: underlyingInfo) } ?? NSError(domain: domain, code: code, userInfo: underlyingInfo)
         }
         return userInfo
     }

@@ -27,7 +27,7 @@ struct ErrorMembers {
         "message", "errordescription", "detail", "title", "msg", "errormessage", "errorsummary", "faultstring", "reason", "description",
         "defaultmessage",
     ]
-    private static let sentenceNames = ["message", "errordescription", "detail", "title"]
+    private static let userMessageNames = ["message", "errordescription", "detail", "title"]
     /// The names of objects that may contain the error.
     private static let innerNames = ["error", "fault", "detail"]
 
@@ -45,12 +45,14 @@ struct ErrorMembers {
         guard let text = text(Self.textNames) else { return error }
         // OAuth has a code beside its message.
         let prefix = error.flatMap { $0.isCode && $0 != text ? "\($0): " : nil } ?? ""
-        return prefix + placed(text, Self.fieldNames)
+        return prefix + prefixedWithField(text, Self.fieldNames)
     }
 
-    var sentence: String? {
-        text(Self.sentenceNames) ?? inner?.sentence
-            ?? ((values["errors"] as? [Any])?.first ?? elements.first).flatMap { ErrorMembers($0, status: status).text(Self.sentenceNames) }
+    var userMessage: String? {
+        text(Self.userMessageNames) ?? inner?.userMessage
+            ?? ((values["errors"] as? [Any])?.first ?? elements.first).flatMap {
+                ErrorMembers($0, status: status).text(Self.userMessageNames)
+            }
     }
 
     /// The code, if there is no message.
@@ -93,19 +95,19 @@ struct ErrorMembers {
         let found = own + (inner?.details() ?? [])
         if !found.isEmpty || message != nil { return found }
         // Rails and Django may have the fields at the top level.
-        let isOfFields = !object.isEmpty && object.values.allSatisfy { ($0 as? [String])?.isEmpty == false }
-        return isOfFields ? lines(ofFields: object) : []
+        let mapsFields = !object.isEmpty && object.values.allSatisfy { ($0 as? [String])?.isEmpty == false }
+        return mapsFields ? lines(ofFields: object) : []
     }
 
     /// The lines about an object whose names are those of fields.
     private func lines(ofFields fields: [String: Any], in field: String? = nil) -> [String] {
         fields.sorted { $0.key < $1.key }.firstLines { name, value in
             let steps = [field, Self.wholeNames.contains(name.plainName) ? nil : name].compactMap { $0 }
-            return lines(of: value, in: steps.isEmpty ? nil : steps.path, isOfFields: true)
+            return lines(of: value, in: steps.isEmpty ? nil : steps.path, mapsFields: true)
         }
     }
 
-    private func lines(of value: Any, in field: String? = nil, isOfFields: Bool = false) -> [String] {
+    private func lines(of value: Any, in field: String? = nil, mapsFields: Bool = false) -> [String] {
         switch value {
         case let text as String: return text.nonblank.map { text in [field.map { "\($0): \(text)" } ?? text] } ?? []
         case let list as [Any]: return list.firstLines { lines(of: $0, in: field) }
@@ -113,9 +115,9 @@ struct ErrorMembers {
             let part = ErrorMembers(object, status: status)
             if let text = part.text(Self.textNames) {
                 let numbered = part.number.map { "\(text.withoutFullStop) (\($0))" } ?? text
-                return [part.placed(numbered, Self.fieldNamesOfParts, or: field)]
+                return [part.prefixedWithField(numbered, Self.fieldNamesOfParts, or: field)]
             }
-            if isOfFields { return lines(ofFields: object, in: field) }
+            if mapsFields { return lines(ofFields: object, in: field) }
             let inner = part.details()
             if !inner.isEmpty { return inner }
             return part.code.map { code in [(part.field(Self.fieldNamesOfParts) ?? field).map { "\($0) \(code)" } ?? code] } ?? []
@@ -124,7 +126,7 @@ struct ErrorMembers {
     }
 
     /// The text after the name of its field: `price: must be positive`.
-    private func placed(_ text: String, _ names: [String], or other: String? = nil) -> String {
+    private func prefixedWithField(_ text: String, _ names: [String], or other: String? = nil) -> String {
         guard let field = field(names) ?? other, !text.hasPrefix("\(field):") else { return text }
         return "\(field): \(text)"
     }

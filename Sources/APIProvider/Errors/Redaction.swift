@@ -21,14 +21,14 @@
 /// server or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be
 /// decoded: see Record and replay in MockNetworkRecordings.
 public struct Redaction: Sendable {
-    /// Shows what says nothing of a person or a credential.
+    /// Hides what may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)
     /// Shows everything. The result is as secret as the request.
     public static let none = Redaction(showsEverything: true)
 
     package let showsEverything: Bool
 
-    /// Whether the value of a header says nothing of a person or a credential.
+    /// Whether the value of a header neither identifies a person nor contains a credential.
     package static func isHarmless(header name: String) -> Bool { harmlessHeaders.contains(name.lowercased()) }
 
     private static let harmlessHeaders: Set<String> = [

@@ -30,13 +30,20 @@ extension Redactor {
 extension PreparedRequest {
     /// The words that it sends under a name that stands for a credential, in its headers and its query.
     fileprivate var credentials: [String] {
-        var values: [Substring] = headers.filter { $0.name.isOfCredential }.flatMap { field -> [Substring] in
-            let words = field.value.split { $0.isWhitespace || ";,=\"".contains($0) }
+        var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
+            let name = field.name.lowercased()
+            let words = field.value.split { $0.isWhitespace || ";,".contains($0) }
             // The first is the scheme: Bearer.
-            return words.count > 1 && field.name.lowercased().hasSuffix("authorization") ? Array(words.dropFirst()) : words
+            let isWithScheme = words.count > 1 && name.hasSuffix("authorization")
+            // Those of a cookie and of a scheme such as Digest have names.
+            let haveNames = name.hasSuffix("cookie") || isWithScheme
+            return words.dropFirst(isWithScheme ? 1 : 0).flatMap { word in
+                let parts = word.split { "=\"".contains($0) }
+                return parts.count > 1 && haveNames ? Array(parts.dropFirst()) : parts
+            }
         }
         _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
-            if let value, String(name).isOfCredential { values += [value, Substring(String(value).formDecoded)] }
+            if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
             return ""
         }
         return values.map(String.init)
@@ -45,7 +52,7 @@ extension PreparedRequest {
 
 extension String {
     /// Whether the name of a header or of an item of a query stands for a credential.
-    package var isOfCredential: Bool {
+    package var namesCredential: Bool {
         let name = lowercased().filter { $0.isLetter }
         return Self.partsOfCredentials.contains { name.contains($0) }
             || ["auth", "appid"].contains { name.hasSuffix($0) } || ["key", "xkey", "pwd", "pin", "otp", "sig"].contains(name)

@@ -11,7 +11,7 @@ struct ServerMessage {
     /// its field: `email: has already been taken`.
     private(set) var details: [String] = []
     /// The message that is a sentence for people, and not a code; `nil` if there is none.
-    private(set) var sentence: String?
+    private(set) var userMessage: String?
 
     /// `nil` if the body says nothing.
     init?(_ response: APIResponse) {
@@ -23,17 +23,17 @@ struct ServerMessage {
             let (found, parts) = (members.summary, members.details())
             summary = found?.message ?? (parts.isEmpty ? members.code : nil)
             // A reason phrase that stands for the parts says no more than the status.
-            if !parts.isEmpty, summary == HTTPStatus.reasons[response.statusCode] { summary = nil }
+            if !parts.isEmpty, summary == HTTPStatus.reasonPhrases[response.statusCode] { summary = nil }
             details = [found?.number].compactMap { $0 } + parts.filter { $0 != summary }.unique(3)
-            sentence = members.sentence
+            userMessage = members.userMessage
         } else if body.first(where: { !Self.spaces.contains($0) }) == UInt8(ascii: "<") {
             let text = String(decoding: body.prefix(1 << 16), as: UTF8.self)
-            summary = text.isHTML(type) ? text.messageOfHTML(besides: response.statusLine) : text.messageOfXML
+            summary = text.isHTML(type) ? text.messageOfHTML(besides: response.statusDescription) : text.messageOfXML
         } else if type == "text/plain" {
             summary = String(data: body, encoding: .utf8)?.firstLine
         }
         if summary == nil, details.isEmpty { return nil }
-        (summary, details, sentence) = (summary?.beginning, details.map(\.beginning), sentence?.beginning)
+        (summary, details, userMessage) = (summary?.beginning, details.map(\.beginning), userMessage?.beginning)
     }
 
     /// White space, and the bytes of a byte order mark.
@@ -80,8 +80,8 @@ extension String {
     }
 
     /// The `<pre>` of frameworks, or else the `<title>`, unless it is the status alone.
-    fileprivate func messageOfHTML(besides statusLine: String) -> String? {
-        ["pre", "title"].lazy.compactMap { element($0) }.first { $0.caseInsensitiveCompare(statusLine) != .orderedSame }
+    fileprivate func messageOfHTML(besides statusDescription: String) -> String? {
+        ["pre", "title"].lazy.compactMap { element($0) }.first { $0.caseInsensitiveCompare(statusDescription) != .orderedSame }
     }
 
     /// The message of S3, Azure and SOAP, after its code if it has one.

@@ -26,7 +26,7 @@ extension String {
 
     /// A word, a path or a URL, with marks around it.
     private var redactingWord: String {
-        let marks = unicodeScalars.prefix { !$0.isOfWord && $0 != "/" }
+        let marks = unicodeScalars.prefix { !$0.isWordCharacter && $0 != "/" }
         let end = unicodeScalars.lastIndex { !"\"'`)]}>,.;:!?".unicodeScalars.contains($0) }
         guard let end, end >= marks.endIndex else { return self }
         let (word, rest) = (String(unicodeScalars[marks.endIndex...end]), unicodeScalars[unicodeScalars.index(after: end)...])
@@ -53,7 +53,8 @@ extension String {
     /// A word, or `…` in its place if it may be a secret. Marks around it stay, such as quotes.
     private var redactedIfSecret: String {
         // Most words are short, or have no digit.
-        guard let start = unicodeScalars.firstIndex(where: \.isOfWord), let last = unicodeScalars.lastIndex(where: \.isOfWord) else {
+        guard let start = unicodeScalars.firstIndex(where: \.isWordCharacter), let last = unicodeScalars.lastIndex(where: \.isWordCharacter)
+        else {
             return self
         }
         let word = String(unicodeScalars[start...last])
@@ -78,7 +79,7 @@ extension String {
 extension String.UnicodeScalarView {
     /// The number of characters from the first letter or digit to the last.
     fileprivate var lengthOfWord: Int {
-        guard let start = firstIndex(where: \.isOfWord), let last = lastIndex(where: \.isOfWord) else { return 0 }
+        guard let start = firstIndex(where: \.isWordCharacter), let last = lastIndex(where: \.isWordCharacter) else { return 0 }
         return distance(from: start, to: last) + 1
     }
 }
@@ -86,7 +87,7 @@ extension String.UnicodeScalarView {
 extension Unicode.Scalar {
     fileprivate var isDecimalDigit: Bool { properties.generalCategory == .decimalNumber }
 
-    fileprivate var isOfWord: Bool { properties.isAlphabetic || isDecimalDigit }
+    fileprivate var isWordCharacter: Bool { properties.isAlphabetic || isDecimalDigit }
 
     /// White space, and the scripts of East Asia, which have none between words.
     fileprivate var isBetweenWords: Bool { properties.isWhitespace || 0x2E80...0x9FFF ~= value }

@@ -35,8 +35,8 @@ extension URLError {
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
-        let words = reason(by: redactor) ?? standardReason(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
-        return "\(words) (URLError \(code.rawValue))."
+        let text = reason(by: redactor) ?? standardReason(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
+        return "\(text) (URLError \(code.rawValue))."
     }
 
     /// The reason that its transport has given; `nil` if it has given none.
@@ -47,9 +47,9 @@ extension URLError {
     // MARK: - For people
 
     /// A sentence for people: the system's own, which is localized, or else ours.
-    var sentence: String {
+    var userMessage: String {
         #if !canImport(FoundationNetworking)
-        if let words = userInfo[NSLocalizedDescriptionKey] as? String { return words }
+        if let message = userInfo[NSLocalizedDescriptionKey] as? String { return message }
         #endif
         switch code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: return "There is no network connection."

@@ -11,7 +11,7 @@ import Foundation
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var fields: [(name: String, value: String)] = []
-    /// The reason why a request with these headers is invalid; `nil` if it is valid.
+    /// The reason why a request with this `Authorization` is invalid; `nil` if it is valid.
     private(set) var problem: String?
 
     /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
@@ -24,13 +24,13 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// A dictionary has no order, so its fields are sorted by name.
     public init(_ headers: some Sequence<(key: String, value: String)>) {
         // A server may have sent thousands, so each name is looked up in a dictionary.
-        var places: [[UInt8]: Int] = [:]
+        var indices: [[UInt8]: Int] = [:]
         for (name, value) in headers.inOrder() {
             let key = name.utf8.map(\.lowercased)
-            if let place = places[key] {
-                fields[place] = (name, value)
+            if let index = indices[key] {
+                fields[index] = (name, value)
             } else {
-                places[key] = fields.count
+                indices[key] = fields.count
                 fields.append((name, value))
             }
         }
@@ -40,6 +40,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
+            if problem != nil, name.isField("Authorization") { problem = nil }
             let index = index(of: name)
             switch (index, newValue) {
             case (let index?, let value?): fields[index] = (name, value)
@@ -50,14 +51,14 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Sets the problem, unless there is one already.
-    mutating func noteProblem(_ problem: String?) { self.problem = self.problem ?? problem }
+    /// Takes the problem of `headers`, whose `Authorization` these headers have.
+    mutating func noteProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
 
     /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
-        merged.noteProblem(headers.problem)
+        merged.noteProblem(of: headers)
         return merged
     }
 

@@ -11,7 +11,7 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
 
     /// Transfers a representation. Safe and idempotent.
     public static let get: HTTPMethod = "GET"
-    /// Like `GET`, but without a body. Safe and idempotent.
+    /// Like `GET`, but the response has no body. Safe and idempotent.
     public static let head: HTTPMethod = "HEAD"
     /// Lets the resource process the body.
     public static let post: HTTPMethod = "POST"

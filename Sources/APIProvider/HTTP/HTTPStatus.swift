@@ -1,6 +1,6 @@
 /// IANA's registry of HTTP status codes.
 package enum HTTPStatus {
-    package static let reasons = [
+    package static let reasonPhrases = [
         200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content", 205: "Reset Content",
         206: "Partial Content", 207: "Multi-Status", 208: "Already Reported", 226: "IM Used",
         300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified", 305: "Use Proxy",

@@ -24,8 +24,8 @@ extension HTTPURLResponse {
         return ["", "identity"].contains(encoding) ? expectedContentLength : nil
     }
 
-    /// Whether the body may have this media type: a Content-Type says so, or there is none. A proxy may have added another.
-    func mayBe(_ mediaType: String) -> Bool {
+    /// Whether a Content-Type names this media type, or there is no Content-Type. There may be several, because a proxy may have added one.
+    func mayHaveMediaType(_ mediaType: String) -> Bool {
         let types = mediaTypes
         return types.isEmpty || types.contains(mediaType)
     }

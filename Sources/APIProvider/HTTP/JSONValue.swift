@@ -10,8 +10,8 @@ package import Foundation
 ///     .map { $0["plan"]?["name"]?.string }
 /// ```
 ///
-/// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null` in `isOn ? JSONValue(text) : nil`, also where a
-/// `JSONValue?` is asked for. Write `.none` there for no value. If you know the shape, a `Codable` struct is checked by the compiler, and
+/// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null` in `isOn ? JSONValue(text) : nil`, even where a
+/// `JSONValue?` is expected. Write `.none` there for no value. If you know the shape, a `Codable` struct is checked by the compiler, and
 /// faster.
 ///
 /// ### Numbers and keys
@@ -69,10 +69,10 @@ public struct JSONValue: Sendable {
 // MARK: - Reading
 
 extension JSONValue {
-    /// The member `key` of an object. `nil` if this is no object, or has no such member.
+    /// The member `key` of an object. `nil` if this is not an object, or has no such member.
     public subscript(key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array at `index`. `nil` if this is no array, or has no such element.
+    /// The element of an array at `index`. `nil` if this is not an array, or has no such element.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return .none }
         return array[index]
@@ -81,16 +81,16 @@ extension JSONValue {
     /// Whether it is `null`.
     public var isNull: Bool { if case .null = storage { true } else { false } }
 
-    /// The string; `nil` if it is none.
+    /// The string. `nil` if this is not a string.
     public var string: String? { if case .string(let value) = storage { value } else { nil } }
 
-    /// The Boolean value; `nil` if it is none.
+    /// The Boolean value. `nil` if this is not a Boolean.
     public var bool: Bool? { if case .bool(let value) = storage { value } else { nil } }
 
-    /// The number; `nil` if it is none, or no whole number that an `Int` holds.
+    /// The number. `nil` if this is not a whole number that fits into an `Int`.
     public var int: Int? { if case .int(let value) = storage { Int(exactly: value) } else { nil } }
 
-    /// The number, rounded if it has more digits than a `Double` holds; `nil` if it is none.
+    /// The number, rounded if it has more digits than a `Double` holds. `nil` if this is not a number.
     public var double: Double? {
         switch storage {
         case .int(let value): Double(value)
@@ -100,10 +100,10 @@ extension JSONValue {
         }
     }
 
-    /// The elements of an array; `nil` if it is none.
+    /// The elements of an array. `nil` if this is not an array.
     public var array: [JSONValue]? { if case .array(let value) = storage { value } else { nil } }
 
-    /// The members of an object; `nil` if it is none.
+    /// The members of an object. `nil` if this is not an object.
     public var object: [String: JSONValue]? { if case .object(let value) = storage { value } else { nil } }
 }
 
@@ -131,7 +131,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The most levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
 
     /// Reads a value from `decoder`.
@@ -143,7 +143,7 @@ extension JSONValue: Codable {
         guard decoder.codingPath.count < Self.maxDepth else {
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: Self.depthProblem))
         }
-        // As an array and as a dictionary, which keep their keys.
+        // A decoder does not change the keys of a dictionary.
         let container = try decoder.singleValueContainer()
         if (try? decoder.unkeyedContainer()) == nil {
             self.init(try container.decode([String: JSONValue].self))
@@ -172,7 +172,8 @@ extension JSONValue: Codable {
         throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: Self.depthProblem))
     }
 
-    /// The value if it has no others in it; `nil` if the decoder has an array or an object. It has its own part of the stack.
+    /// The value if it has no others in it; `nil` if the decoder has an array or an object. A function of
+    /// its own, because its variables would enlarge each level of the recursion.
     private static func scalar(of decoder: any Decoder) throws -> Storage? {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .null }

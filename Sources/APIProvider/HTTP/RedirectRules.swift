@@ -8,7 +8,7 @@ extension HTTPHeaders {
 }
 
 enum RedirectRules {
-    /// The most redirects of one request that are followed.
+    /// The maximum number of redirects of one request that are followed.
     static let maxRedirects = 20
 
     /// The header fields of a request that are kept when a redirect leads to another origin, in lower case.

@@ -18,7 +18,7 @@ public struct APIResponse: Sendable {
     /// The durations of the phases of the request; `nil` if its transport does not measure them.
     ///
     /// To collect the metrics of all requests, read this property in a ``Middleware``:
-    /// `next(request).do(onSuccess: { log.append("\($0.metrics?.firstByte ?? 0)") })`.
+    /// `next(request).do(onSuccess: { log.append("\($0.metrics?.timeToFirstByte ?? 0)") })`.
     public var metrics: TransferMetrics? { content.metrics }
     /// The file in which the body of a download has come, beside its destination.
     var file: PartialFile? {

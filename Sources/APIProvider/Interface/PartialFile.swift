@@ -10,7 +10,7 @@ import MiniRx
 /// Its descriptor is closed with ``finish(isDurable:)`` or ``remove()``: an open one would keep the space of a removed file.
 package final class PartialFile: Sendable {
     private struct State {
-        /// Whether the descriptor is closed, or the thread that writes closes it.
+        /// Whether the descriptor is closed, or will be when the current write ends.
         var isClosed = false
         var isWriting = false
         var isMoved = false

@@ -37,8 +37,8 @@ public struct PreparedRequest: Sendable {
     package var returnsRedirects = false
     /// Texts that no error and no log shows.
     package var secrets = RequestSecrets()
-    /// Whether redirects led to this request, and whether one left the origin.
-    var redirectHistory = RedirectHistory.none
+    /// The URLs that redirects led through to this request, in order.
+    var redirectingURLs: [URL] = []
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// The provider's own notes about the request; `nil` if no provider sends it.
@@ -76,9 +76,9 @@ public struct PreparedRequest: Sendable {
             if newValue.timeoutInterval != old { timeoutInterval = newValue.timeoutInterval }
             url = newValue.url ?? url
             method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
-            let problem = headers.problem
+            let oldHeaders = headers
             headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
-            headers.noteProblem(problem)
+            if headers["Authorization"] == oldHeaders["Authorization"] { headers.noteProblem(of: oldHeaders) }
             foundationRequest = newValue
             foundationRequest?.allHTTPHeaderFields = nil
         }
@@ -121,8 +121,9 @@ extension PreparedRequest {
     }
 
     /// Sets each of `headers` that the request does not have.
-    mutating func addMissing(_ headers: HTTPHeaders) {
+    mutating func addMissingHeaders(_ headers: HTTPHeaders) {
+        let hasAuthorization = headers.problem != nil && self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        if let problem = headers.problem { self.headers.noteProblem(problem) }
+        if !hasAuthorization { self.headers.noteProblem(of: headers) }
     }
 }

@@ -17,8 +17,8 @@ public struct RedirectPolicy: Sendable {
     public static let never = RedirectPolicy(kind: .never)
     /// Your closure decides about each redirect.
     ///
-    /// If the redirect leads to another origin, the proposed request keeps only conditional and range headers, `User-Agent`, and headers
-    /// that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
+    /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range headers,
+    /// `User-Agent`, `Cache-Control`, and those that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
@@ -61,21 +61,12 @@ private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPo
 
 // MARK: - Redirected requests
 
-/// Whether redirects led to a request, and whether one left the origin.
-enum RedirectHistory: Sendable {
-    /// It is the first request.
-    case none
-    case sameOrigin
-    /// At least one of them led to another origin.
-    case otherOrigin
-}
-
 extension PreparedRequest {
     /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
-    var wasRedirected: Bool { redirectHistory != .none }
+    var wasRedirected: Bool { !redirectingURLs.isEmpty }
 
     /// Whether a redirect led to another origin.
-    var hasLeftOrigin: Bool { redirectHistory == .otherOrigin }
+    var hasLeftOrigin: Bool { redirectingURLs.contains { $0.origin != url.origin } }
 }
 
 extension URL {

@@ -117,6 +117,8 @@ package final class StreamBuffer: Sendable {
                 return (.success(chunk), state.notFullCallbacks)
             }
             guard state.end != nil || reader != nil else { return (nil, []) }
+            // A copy of the iterator, in another task.
+            guard state.reader == nil else { return (.failure(APIError.invalid("its stream is being read by another task")), []) }
             defer { state.drainedCallbacks = [] }
             if state.end == nil { state.reader = reader }
             return (state.end, state.drainedCallbacks)

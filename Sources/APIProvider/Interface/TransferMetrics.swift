@@ -4,11 +4,11 @@ public import Foundation
 public struct TransferMetrics: Sendable {
     /// The time that the request waited for its turn, because too many requests to its origin were in flight. On Apple's systems, it is about 0
     /// with a ``URLSessionTransport``, because there the session makes requests wait.
-    public internal(set) var waiting: TimeInterval = 0
+    public internal(set) var queueDuration: TimeInterval = 0
     /// The time from sending the request until the head of the response arrived.
-    public internal(set) var firstByte: TimeInterval = 0
+    public internal(set) var timeToFirstByte: TimeInterval = 0
     /// The time from the head to the end of the body. It is 0 for a stream, which has not ended yet.
-    public internal(set) var body: TimeInterval = 0
+    public internal(set) var bodyDuration: TimeInterval = 0
     #if !canImport(FoundationNetworking)
     /// The session's own metrics: name lookup, connection, TLS.
     public internal(set) var taskMetrics: URLSessionTaskMetrics?

@@ -25,8 +25,9 @@ public import MiniRx
 /// request that is in flight during the refresh and is rejected later is also sent once more, without another refresh.
 ///
 /// If the refresh fails, all requests that wait for it fail with its error, and so does each request that was sent before and is rejected
-/// later. The next request tries again. A waiting request keeps its own timeout. A refresh that has begun goes on when no request waits any
-/// more, because the server may already have replaced the credential. Give it a timeout: all requests wait until it ends.
+/// later. The next request tries again. A request that waits fails after its `timeoutInterval`, or after 60 seconds if it has none of its
+/// own. A refresh goes on when no request waits for it anymore, because the server may already have replaced the credential. Give the
+/// refresh a timeout, because until it ends, all requests wait.
 ///
 /// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
 ///
@@ -57,7 +58,7 @@ public import MiniRx
 /// sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
-    private let hosts: CredentialHosts
+    private let hosts: AllowedHosts
     private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
     private let isRejected: @Sendable (APIResponse) throws -> Bool
@@ -99,11 +100,11 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
-        self.hosts = CredentialHosts(hosts, of: "AuthenticationMiddleware")
+        self.hosts = AllowedHosts(hosts, of: "AuthenticationMiddleware")
         (self.apply, self.expiry, self.isRejected, self.now) = (apply, expiry, isRejected, now)
     }
 
-    /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, also before another user signs in.
+    /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
     ///
     /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
     /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
@@ -117,7 +118,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     /// Passes `request` to `next` with the credential. If the server rejects that, does so once more with a new one.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
-            guard request.options.isAuthenticated, try hosts.include(request) else { return next(request) }
+            guard request.options.isAuthenticated, try hosts.contains(request) else { return next(request) }
         } catch {
             return .error(error)
         }
@@ -167,7 +168,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ) -> Single<VersionedCredential<Credential>> {
         let timeout = DispatchTimeInterval(seconds: request.timeoutInterval ?? 60)
         return credentials.credential(signOutCount: signOutCount, after: rejected, within: timeout) {
-            let reason = "it timed out while it waited for a new token; is the refresh itself sent through this provider?"
+            let reason = "it timed out while it waited for a new credential; is the refresh itself sent through this provider?"
             return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
         }
     }

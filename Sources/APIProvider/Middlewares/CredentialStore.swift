@@ -81,7 +81,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         var isUnderWay: Bool { state.withLock { $0.event == nil } }
 
-        /// The new credential, or `nil` if another is set meanwhile.
+        /// The new credential, or `nil` if the app has set one in the meantime.
         var credential: Single<Credential?> {
             .create { [self] observer in
                 let (number, event) = state.withLock { state in

@@ -18,7 +18,7 @@ public import MiniRx
 public struct DefaultHeadersMiddleware: Middleware {
     private let headers: HTTPHeaders
     private let userAgent: HTTPHeaders
-    private let hosts: CredentialHosts
+    private let hosts: AllowedHosts
 
     /// Creates a middleware that sets `headers`.
     ///
@@ -30,15 +30,15 @@ public struct DefaultHeadersMiddleware: Middleware {
     ///     either, every host gets the headers, and a request fails if one of them is `Authorization`, `Proxy-Authorization` or `Cookie`.
     public init(_ headers: HTTPHeaders = [:], userAgent: String? = nil, hosts: Set<String>? = nil) {
         self.userAgent = ["User-Agent": userAgent ?? headers["User-Agent"] ?? UserAgent.ofThisProcess]
-        (self.headers, self.hosts) = (headers, CredentialHosts(hosts, of: "DefaultHeadersMiddleware"))
+        (self.headers, self.hosts) = (headers, AllowedHosts(hosts, of: "DefaultHeadersMiddleware"))
     }
 
     /// Passes `request` to `next` with the headers that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             var request = request
-            request.addMissing(userAgent)
-            request.addMissing(try headers(for: request))
+            request.addMissingHeaders(userAgent)
+            request.addMissingHeaders(try headers(for: request))
             try request.check()
             return next(request)
         } catch {
@@ -51,7 +51,7 @@ public struct DefaultHeadersMiddleware: Middleware {
     private func headers(for request: PreparedRequest) throws -> HTTPHeaders {
         guard !headers.isEmpty else { return [:] }
         let hasCredential = ["Authorization", "Proxy-Authorization", "Cookie"].contains { headers[$0] != nil }
-        let isIncluded = hosts.areUnknown(for: request) && !hasCredential ? !request.hasLeftOrigin : try hosts.include(request)
+        let isIncluded = hosts.areUnspecified(for: request) && !hasCredential ? !request.hasLeftOrigin : try hosts.contains(request)
         return isIncluded ? headers : [:]
     }
 }

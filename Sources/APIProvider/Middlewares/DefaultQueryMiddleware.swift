@@ -13,7 +13,7 @@ public import MiniRx
 /// hide the values of six bytes and more wherever a server repeats them.
 public struct DefaultQueryMiddleware: Middleware {
     @HiddenFromReflection private var query: QueryParameters
-    private let hosts: CredentialHosts
+    private let hosts: AllowedHosts
 
     /// Creates a middleware that adds `query`.
     ///
@@ -22,13 +22,13 @@ public struct DefaultQueryMiddleware: Middleware {
     ///   - hosts: The hosts that get the parameters: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
     ///     default, only the scheme, host and port of the provider's base URL get them. A provider without a base URL needs hosts.
     public init(_ query: QueryParameters, hosts: Set<String>? = nil) {
-        (self.query, self.hosts) = (query, CredentialHosts(hosts, of: "DefaultQueryMiddleware"))
+        (self.query, self.hosts) = (query, AllowedHosts(hosts, of: "DefaultQueryMiddleware"))
     }
 
     /// Passes `request` to `next` with the parameters that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
-            guard try hosts.include(request), !request.wasRedirected else { return next(request) }
+            guard try hosts.contains(request), !request.wasRedirected else { return next(request) }
             let own = request.query
             let names = Set(own.map(\.name))
             let missing = query.filter { !names.contains($0.name) }

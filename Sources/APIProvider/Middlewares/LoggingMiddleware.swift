@@ -103,7 +103,7 @@ public struct LoggingMiddleware: Middleware {
         case .failure(let error):
             // The description of an `APIError` redacts a URL in the error.
             let description = (error as? APIError ?? .transport(request, underlying: error)).description(redacting: redaction)
-            let rest = description.hasPrefix(line) ? String(description.dropFirst(line.count)) : " failed: \(description)"
+            let rest = description.hasPrefix(line + " ") ? String(description.dropFirst(line.count)) : " failed: \(description)"
             outcome = "\(subject)\(rest) \(milliseconds) ms"
         case nil:
             outcome = "\(subject): cancelled, \(milliseconds) ms"

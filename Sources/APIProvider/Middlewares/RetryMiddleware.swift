@@ -40,7 +40,7 @@ public struct RetryMiddleware: Middleware {
     /// Creates a middleware that follows `policy`.
     ///
     /// - Parameters:
-    ///   - policy: Says which requests are sent again, how often, and after which time.
+    ///   - policy: Says which requests are sent again, how often, and after what delay.
     ///   - scheduler: The scheduler on which the middleware waits and sends again. In tests, use a `TestScheduler`.
     public init(
         _ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -70,7 +70,7 @@ public struct RetryMiddleware: Middleware {
             .map { Result.success($0) }
             .catch { .just(.failure($0)) }
             .flatMap { result in
-                guard number < policy.maxAttempts, try policy.repeats(request, after: result),
+                guard number < policy.maxAttempts, try policy.shouldSendAgain(request, after: result),
                     let delay = delay(after: number, result, policy)
                 else { return .just(try result.get()) }
                 return Single<Void>.timer(delay, scheduler).flatMap { attempt(number + 1, request, policy, next) }
@@ -86,14 +86,14 @@ public struct RetryMiddleware: Middleware {
 // MARK: - Failures that may pass
 
 extension RetryPolicy {
-    /// Whether `request` may be sent again after `result`.
-    fileprivate func repeats(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
-        let isRepeatable = request.isIdempotent(methods)
-        guard isRepeatable || result.lastRequest?.wasRedirected != true else { return false }
+    /// Whether to send `request` again after `result`.
+    fileprivate func shouldSendAgain(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
+        let isIdempotent = request.isIdempotent(methods)
+        guard isIdempotent || result.lastRequest?.wasRedirected != true else { return false }
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
-        case .success(let response): return isRepeatable && statuses.contains(response.statusCode)
-        case .failure(let error): return isRepeatable ? error.isTransient : error.happenedBeforeSending
+        case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
+        case .failure(let error): return isIdempotent ? error.isTransient : error.happenedBeforeSending
         }
     }
 }

@@ -1,7 +1,7 @@
 public import Dispatch
 import Foundation
 
-/// Says which requests ``RetryMiddleware`` sends again, how often, and after which time.
+/// Says which requests ``RetryMiddleware`` sends again, how often, and after what delay.
 ///
 /// ```swift
 /// RetryMiddleware(RetryPolicy(maxAttempts: 5))
@@ -32,7 +32,7 @@ public struct RetryPolicy: Sendable {
     /// }
     /// ```
     ///
-    /// Return `true` only if the server may get the request twice. The attempts and the delays are still those of the policy. If it throws,
+    /// Return `true` only if it is safe for the server to get the request twice. The attempts and the delays are still those of the policy. If it throws,
     /// the request fails with that error. It is called on any thread, but not for a redirected request that is not idempotent.
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 

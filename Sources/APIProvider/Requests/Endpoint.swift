@@ -101,7 +101,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             if let validate = configuration.validate {
                 try validate(response)
             } else if !response.httpResponse.isSuccessful {
-                try check(response)
+                try checkStatus(of: response)
             }
             return try decode(response)
         } catch {
@@ -133,7 +133,7 @@ struct EndpointConfiguration: Sendable {
 extension Endpoint {
     /// Throws the error of a status outside of 200...299. With ``RedirectPolicy/never``, a redirect is accepted, unless the endpoint
     /// downloads or streams.
-    private func check(_ response: APIResponse) throws {
+    private func checkStatus(of response: APIResponse) throws {
         if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
             300..<400 ~= response.statusCode, response.statusCode != 304
         {

@@ -12,15 +12,15 @@ struct ProgressReporter: Sendable {
     let report: (@Sendable (TransferProgress) -> Void)?
     fileprivate let queue: ProgressQueue?
     fileprivate let throttles: [ProgressThrottle]
-    fileprivate let isOfStream: Bool
+    fileprivate let isStreamed: Bool
 
     /// Wraps `single` so that the last progress is reported before its value, and none after it or after a dispose. For a stream, the
     /// handlers of ``Endpoint/onProgress(_:)`` are still called after the value, while it is read.
     func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         guard report != nil else { return single }
         return (queue.map { single.observe(on: $0.scheduler) } ?? single).do(
-            onSuccess: { [queue, throttles, isOfStream] _ in
-                if isOfStream { queue?.continueAfterDispose() } else { queue?.stop() }
+            onSuccess: { [queue, throttles, isStreamed] _ in
+                if isStreamed { queue?.continueAfterDispose() } else { queue?.stop() }
                 throttles.forEach { $0.finish() }
             },
             onDispose: { [queue, throttles] in
@@ -57,7 +57,7 @@ extension Endpoint {
     /// Creates the reporter for one request.
     func makeProgressReporter() -> ProgressReporter {
         guard configuration.report != nil || !configuration.throttledHandlers.isEmpty else {
-            return ProgressReporter(report: nil, queue: nil, throttles: [], isOfStream: false)
+            return ProgressReporter(report: nil, queue: nil, throttles: [], isStreamed: false)
         }
         let queue = configuration.report.map { ProgressQueue($0) }
         let throttles = configuration.throttledHandlers.map { ProgressThrottle($0) }
@@ -65,7 +65,7 @@ extension Endpoint {
             report: { progress in
                 queue?.enqueue(progress)
                 for one in throttles { one.enqueue(progress) }
-            }, queue: queue, throttles: throttles, isOfStream: destination.isStream)
+            }, queue: queue, throttles: throttles, isStreamed: destination.isStream)
     }
 }
 

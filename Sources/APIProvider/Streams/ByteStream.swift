@@ -24,7 +24,7 @@ public struct ByteStream: StreamedResponse {
     /// Creates the same stream as `bytes`. ``StreamedResponse`` requires this initializer. The `decoder` is not used.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self = bytes }
 
-    /// Returns an iterator over the bytes. A stream can be read once: a second iterator throws.
+    /// Returns an iterator over the bytes. A stream from the network can be read once: a second iterator throws.
     public func makeAsyncIterator() -> AsyncIterator {
         guard let stream = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
         if let owner = stream.withLock({ $0.take() }) { return AsyncIterator(source: .stream(owner)) }

@@ -6,7 +6,7 @@ struct LineSplitter: Sendable {
 
     /// Whether a CR that no LF follows ends a line, too.
     let endsAtCarriageReturn: Bool
-    /// The most bytes of a line.
+    /// The maximum number of bytes of a line.
     let maxSize: Int
     /// The beginning of a line whose terminator has not arrived.
     private var rest: [UInt8] = []
@@ -36,7 +36,7 @@ struct LineSplitter: Sendable {
             }
         }
         rest.append(contentsOf: bytes[start...])
-        try check(rest.count)
+        try checkSize(rest.count)
     }
 
     /// Calls `body` with the last line if it has no terminator.
@@ -62,13 +62,13 @@ struct LineSplitter: Sendable {
     }
 
     private func emitWhole(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
-        try check(line.count)
-        // A byte order mark at the beginning of the stream is no text.
+        try checkSize(line.count)
+        // A byte order mark at the beginning of the stream is not text.
         let hasMark = isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
         try body(hasMark ? UnsafeBufferPointer(rebasing: line[3...]) : line)
     }
 
-    private func check(_ count: Int) throws {
+    private func checkSize(_ count: Int) throws {
         if count > maxSize { throw ElementTooLarge(maxSize: maxSize) }
     }
 }

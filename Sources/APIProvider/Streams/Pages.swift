@@ -66,7 +66,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - items: Returns the items of a page. If it throws, the single fails with that error.
-    ///   - maxPages: The most pages that are requested, 1 or more. The items of later pages are missing.
+    ///   - maxPages: The maximum number of pages that are requested, 1 or more. The items of later pages are missing.
     /// - Returns: A single that succeeds with the items in order.
     public func all<Item: Sendable>(
         _ items: @escaping @Sendable (Page) throws -> [Item], maxPages: Int
@@ -114,7 +114,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             guard var endpoint = try endpoint(after: last) else { return nil }
             signOutCount = signOutCount ?? SignOutCounter.current
             endpoint.configuration.signOutCount = signOutCount
-            guard requested.insert(PageKey(endpoint)).inserted else {
+            // Pages may differ in what `adapting` sets, which is not known here.
+            guard endpoint.configuration.adapt != nil || requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
             }

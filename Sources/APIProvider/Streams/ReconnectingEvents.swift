@@ -17,8 +17,8 @@ extension APIProvider {
     ///
     /// ### The end
     ///
-    /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not repeat, and at errors that no
-    /// second try can mend. If `policy` limits the attempts, it also throws after that many attempts in a row without a response, and
+    /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not retry, and at errors that
+    /// another attempt cannot fix. If `policy` limits the attempts, it also throws after that many attempts in a row without a stream, and
     /// at a `Retry-After` that is longer than the `maxDelay`. By default it goes on for ever.
     ///
     /// Cancelling the task, or releasing the iterator, ends the stream or the wait.
@@ -29,9 +29,9 @@ extension APIProvider {
     /// the sequence throws.
     ///
     /// - Parameters:
-    ///   - request: The request. Its method must be one that `policy` repeats, such as GET: another fails with
+    ///   - request: The request. Its method must be one that `policy` retries, such as GET: another fails with
     ///     ``APIError/invalidRequest(reason:underlying:)``.
-    ///   - policy: Says after which statuses, how often and after which time it is sent again.
+    ///   - policy: Says after which statuses, how often and after what delay it is sent again.
     ///   - scheduler: The scheduler on which it waits. In tests, use a `TestScheduler`.
     /// - Returns: The events. Several iterators may read them: each sends its own requests, when it is first asked for an event.
     public func events(
@@ -97,7 +97,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                     stream = nil
                     guard !isFinished else { break }
                     reconnectAttempts += 1
-                    try await wait()
+                    try await waitBeforeReconnecting()
                 }
                 return nil
             } catch {
@@ -152,14 +152,14 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             case .transport(let failed, _): return try policy.shouldRetry?(request ?? failed, .failure(error)) ?? error.isTransient
             case .unacceptableStatus(let response):
                 retryAfter = response.retryAfter(now: Date())
-                let isRepeated = try policy.shouldRetry?(request ?? response.request, .success(response))
-                guard isRepeated ?? policy.statuses.contains(response.statusCode) else { return false }
+                let isRetried = try policy.shouldRetry?(request ?? response.request, .success(response))
+                guard isRetried ?? policy.statuses.contains(response.statusCode) else { return false }
                 return policy.maxAttempts == .max || retryAfter ?? 0 <= policy.maxDelay.seconds
             default: return error.isTransient
             }
         }
 
-        private func wait() async throws {
+        private func waitBeforeReconnecting() async throws {
             let (policy, random) = (events.policy, Double.random(in: 0...1))
             // A server that sends no events is asked less and less often, whatever its `retry` is. A `retry` of a day is cut to `maxDelay`,
             // but a `Retry-After` is not.

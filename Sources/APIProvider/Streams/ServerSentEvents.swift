@@ -38,10 +38,10 @@ public struct ServerSentEvents: StreamedResponse {
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
-        guard bytes.response.httpResponse.mayBe(Self.eventStream) || status == 204 else {
-            let words = Redactor(for: bytes.response.request).serverMessage(of: bytes.response).map { ": \"\($0)\"" } ?? ""
+        guard bytes.response.httpResponse.mayHaveMediaType(Self.eventStream) || status == 204 else {
+            let ending = Redactor(for: bytes.response.request).serverMessage(of: bytes.response).map { ": \"\($0)\"" } ?? ""
             let problem = DecodingError.Context(
-                codingPath: [], debugDescription: "it is not text/event-stream\(words)", underlyingError: EventTypeMismatch())
+                codingPath: [], debugDescription: "it is not text/event-stream\(ending)", underlyingError: EventTypeMismatch())
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }
         self.bytes = ByteStream(bytes.response.with(decoder: decoder))

@@ -70,18 +70,18 @@ extension Endpoint where Response: StreamedResponse {
     ) {
         var headers = headers
         if let type = Response.mediaType, headers["Accept"] == nil { headers["Accept"] = type }
-        let isOfEvents = Response.mediaType == ServerSentEvents.mediaType
+        let expectsEvents = Response.mediaType == ServerSentEvents.mediaType
         // WHATWG HTML, section 9.2.2.
-        if isOfEvents, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
+        if expectsEvents, headers["Cache-Control"] == nil { headers["Cache-Control"] = "no-cache" }
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) {
             try Response(ByteStream($0), decoder: $0.decoder)
         }
-        configuration.destination = .stream(expected: isOfEvents ? Response.mediaType : nil)
+        configuration.destination = .stream(expected: expectsEvents ? Response.mediaType : nil)
     }
 }
 
 extension RequestOptions {
-    /// The most bytes that one line or event of a stream may have, 16 MB by default. A larger one ends the stream with an error. The size
+    /// The maximum size of a line or an event of a stream in bytes, 16 MB by default. A larger one ends the stream with an error. The size
     /// of the whole stream is not limited.
     public var maxElementSize: Int {
         get { self[MaxElementSizeKey.self] }

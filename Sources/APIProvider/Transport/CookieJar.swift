@@ -8,7 +8,7 @@ import FoundationNetworking
 struct CookieJar: Sendable {
     @HiddenFromReflection private var storage: Storage
     var sendsCookies = true
-    var keepsCookies = true
+    var acceptsCookies = true
 
     /// The storage of a network stack, or one that is made when the first cookie comes: to make one costs more than a request.
     private enum Storage: Sendable {
@@ -23,8 +23,8 @@ struct CookieJar: Sendable {
         }
     }
 
-    init(storage: HTTPCookieStorage, sendsCookies: Bool = true, keepsCookies: Bool = true) {
-        (self.storage, self.sendsCookies, self.keepsCookies) = (.given(storage), sendsCookies, keepsCookies)
+    init(storage: HTTPCookieStorage, sendsCookies: Bool = true, acceptsCookies: Bool = true) {
+        (self.storage, self.sendsCookies, self.acceptsCookies) = (.given(storage), sendsCookies, acceptsCookies)
     }
 
     /// Creates cookies in memory.
@@ -55,14 +55,14 @@ struct CookieJar: Sendable {
         return request
     }
 
-    /// Keeps the cookies that `response` to `request` sets.
-    func keep(_ response: HTTPURLResponse, to request: PreparedRequest) {
-        guard keepsCookies, request.handlesCookies, let url = response.url,
+    /// Stores the cookies that `response` to `request` sets.
+    func storeCookies(of response: HTTPURLResponse, to request: PreparedRequest) {
+        guard acceptsCookies, request.handlesCookies, let url = response.url,
             let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie"), let storage = storageForNewCookie
         else { return }
         // More than these would not be kept.
         for field in fields.setCookieFields.suffix(HTTPCookieStorage.maxPerHost) {
-            if let cookie = SetCookie(field), let host = url.host?.lowercased() { storage.keep(cookie, from: url, host: host) }
+            if let cookie = SetCookie(field), let host = url.host?.lowercased() { storage.store(cookie, from: url, host: host) }
         }
         storage.removeExcess(for: url)
     }
@@ -75,7 +75,7 @@ extension HTTPCookieStorage {
     private static let maxHeaderSize = 8192
 
     /// RFC 6265bis, section 5.7, without the list of public suffixes and without SameSite.
-    fileprivate func keep(_ cookie: SetCookie, from url: URL, host: String) {
+    fileprivate func store(_ cookie: SetCookie, from url: URL, host: String) {
         let isSecureOrigin = url.scheme?.lowercased() == "https"
         let path = cookie.path ?? url.defaultCookiePath
         guard let domain = cookie.domain(from: host), isSecureOrigin || !cookie.isSecure,

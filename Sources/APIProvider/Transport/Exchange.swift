@@ -36,12 +36,12 @@ public import FoundationNetworking
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
         ticket = request.streamsResponse ? nil : transport.limiter?.ticket(for: request.url.origin)
-        let now = transport.timeouts?.now ?? 0
+        let now = transport.timeoutMonitor?.now ?? 0
         state = Locked(ExchangeState(request, transport.settings, createdAt: now))
     }
 
     /// The time by which the transport measures timeouts.
-    private var now: UInt64 { transport.timeouts?.now ?? 0 }
+    private var now: UInt64 { transport.timeoutMonitor?.now ?? 0 }
 
     // MARK: - Beginning
 
@@ -49,7 +49,7 @@ public import FoundationNetworking
     func start() {
         guard let ticket else { return begin() }
         ticket.acquire { self.begin() }
-        if state.withLock(\.isWaiting) { transport.timeouts?.watch(self) }
+        if state.withLock(\.isWaiting) { transport.timeoutMonitor?.watch(self) }
     }
 
     /// Lets the network stack send the request, unless it is too late.
@@ -62,7 +62,7 @@ public import FoundationNetworking
         let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
         if !isStarted { transfer.dispose() }
         // An exchange that has ended by now, as with a mock, needs no timer.
-        if deadline != nil { transport.timeouts?.watch(self) }
+        if deadline != nil { transport.timeoutMonitor?.watch(self) }
     }
 
     // MARK: - Reports of the network stack
@@ -73,7 +73,7 @@ public import FoundationNetworking
     public func didSend(_ count: Int64, of total: Int64?) {
         let now = now
         state.withLock { $0.didSend(count, of: total, at: now) }
-        report()
+        reportProgress()
     }
 
     /// Reports that the body was sent, in steps of 64 KB, as a network stack reads it.
@@ -93,7 +93,7 @@ public import FoundationNetworking
         // The body of a redirect that is followed is no progress.
         let reportsBody = original.reportProgress != nil && !original.follows(response)
         guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
-        transport.cookies?.keep(response, to: original)
+        transport.cookies?.storeCookies(of: response, to: original)
         do {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
             guard isInMemory, response.isSuccessful else { return true }
@@ -106,7 +106,7 @@ public import FoundationNetworking
                 if !isOpen { file.remove() }
                 return isOpen
             case .stream(let type):
-                guard let type, !response.mayBe(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
+                guard let type, !response.mayHaveMediaType(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
                     return deliverStream(response)
                 }
                 state.withLock { $0.expectedStreamType = type }
@@ -137,7 +137,7 @@ public import FoundationNetworking
                 stream.append(chunk)
                 if stream.isFull { pauseIdleTime(until: stream) }
             }
-            report()
+            reportProgress()
             return true
         } catch {
             return fail(error)
@@ -183,7 +183,7 @@ public import FoundationNetworking
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         if case .finished = phase, transfer == nil { return }
-        transport.timeouts?.stopWatching(self)
+        transport.timeoutMonitor?.stopWatching(self)
         switch phase {
         case .waiting: ticket?.release()
         case .receiving(_, let sink): sink.file?.remove()
@@ -198,7 +198,7 @@ public import FoundationNetworking
         return false
     }
 
-    private func report() {
+    private func reportProgress() {
         guard let report = original.reportProgress, let progress = state.withLock(\.reportedProgress) else { return }
         report(progress)
     }
@@ -210,7 +210,7 @@ extension Exchange {
     /// Delivers the event, unless the exchange has already ended.
     private func perform(_ ending: ExchangeState.Ending?) {
         guard let ending else { return }
-        transport.timeouts?.stopWatching(self)
+        transport.timeoutMonitor?.stopWatching(self)
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
@@ -263,7 +263,7 @@ extension Exchange {
         stream.whenNotFull { [self] in
             let now = now
             state.withLock { $0.resumeIdleTime(at: now) }
-            transport.timeouts?.watch(self)
+            transport.timeoutMonitor?.watch(self)
         }
     }
 
@@ -271,7 +271,7 @@ extension Exchange {
     var isReaderBehind: Bool { streamsResponse && state.withLock(\.stream)?.isFull == true }
 
     /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
-    /// read more than half of the buffered bytes, has been released, or its task is cancelled.
+    /// read most of the buffered bytes, has been released, or its task is cancelled.
     ///
     /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
     /// `proceed` is called once, on any thread.

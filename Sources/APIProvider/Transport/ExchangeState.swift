@@ -97,7 +97,7 @@ struct ExchangeState {
     mutating func begin(at now: UInt64) -> Bool {
         guard isWaiting else { return false }
         (phase, lastActivity) = (.sending, now)
-        stopwatch.metrics.waiting = stopwatch.lap()
+        stopwatch.metrics.queueDuration = stopwatch.lap()
         return true
     }
 
@@ -142,7 +142,7 @@ struct ExchangeState {
         switch phase {
         case .sending:
             phase = .receiving(response, .memory(Data()))
-            stopwatch.metrics.firstByte = stopwatch.lap()
+            stopwatch.metrics.timeToFirstByte = stopwatch.lap()
         // The head of `multipart/x-mixed-replace` comes again.
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
@@ -200,7 +200,7 @@ struct ExchangeState {
                 let reason = expectedStreamType.map { "the response is not \($0), and its body did not end in time" }
                 return .failure(reason.map { URLError(.cannotDecodeContentData, reason: $0) } ?? error, sink)
             }
-            stopwatch.metrics.body = stopwatch.lap()
+            stopwatch.metrics.bodyDuration = stopwatch.lap()
             return .success(response, sink, stopwatch.metrics)
         case .delivering, .finished:
             return nil

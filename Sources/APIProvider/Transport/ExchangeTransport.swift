@@ -38,7 +38,7 @@ public import FoundationNetworking
         /// The maximum number of requests to an origin (scheme, host and port) at the same time, even over HTTP/2. Others wait, first come,
         /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
-        /// The most bytes that a response's body may have. `nil` is no limit.
+        /// The maximum size of a response's body in bytes. `nil` is no limit.
         public var maxResponseSize: Int?
         /// The time in seconds that may pass without activity, unless the request has its own timeout. Activity is a call of
         /// ``Exchange/didSend(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
@@ -54,7 +54,7 @@ public import FoundationNetworking
     /// `nil` sends each request at once.
     let limiter: RequestLimiter?
     /// `nil` leaves it to the network stack to end requests in time.
-    let timeouts: Timeouts?
+    let timeoutMonitor: TimeoutMonitor?
     /// `nil` leaves cookies to the network stack.
     let cookies: CookieJar?
     /// Delivers events.
@@ -71,33 +71,33 @@ public import FoundationNetworking
     ///     cookies. It is called on the subscriber's thread, or on the thread that completes another exchange, and should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
-        self.init(settings, Timeouts(scheduler, keepsTimer: true), start: start)
+        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: true), start: start)
     }
 
     /// - Parameters:
-    ///   - keepsCookies: Whether it keeps cookies in memory of its own, and does not ask `settings` for a storage.
+    ///   - usesEphemeralCookies: Whether it keeps cookies in memory of its own, whatever the `cookies` of `settings` are.
     ///   - scheduler: The clock of timeouts. It may be one of virtual time.
     ///   - executor: Delivers events.
     package init(
-        _ settings: Settings, keepsCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
+        _ settings: Settings, usesEphemeralCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        let cookies = keepsCookies ? CookieJar() : settings.cookies.map { CookieJar(storage: $0) }
-        self.init(settings, Timeouts(scheduler, keepsTimer: false), cookies: cookies, executor: executor, start: start)
+        let cookies = usesEphemeralCookies ? CookieJar() : settings.cookies.map { CookieJar(storage: $0) }
+        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: false), cookies: cookies, executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, _ timeouts: Timeouts?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        self.init(settings, timeouts, cookies: settings.cookies.map { CookieJar(storage: $0) }, executor: executor, start: start)
+        self.init(settings, timeoutMonitor, cookies: settings.cookies.map { CookieJar(storage: $0) }, executor: executor, start: start)
     }
 
     init(
-        _ settings: Settings, _ timeouts: Timeouts?, cookies: CookieJar?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, cookies: CookieJar?, executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        (self.settings, self.timeouts, self.cookies, self.executor, self.start) = (settings, timeouts, cookies, executor, start)
+        (self.settings, self.timeoutMonitor, self.cookies, self.executor, self.start) = (settings, timeoutMonitor, cookies, executor, start)
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 
@@ -144,10 +144,10 @@ public import FoundationNetworking
         if !settings.additionalHeaders.isEmpty {
             // Default headers are for the origin of the provider only. A redirect or a whole URL may lead away from it.
             let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
-            request.addMissing(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
+            request.addMissingHeaders(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
         }
         // A range of a compressed body could not be decompressed.
-        if request.headers["Range"] != nil { request.addMissing(["Accept-Encoding": "identity"]) }
+        if request.headers["Range"] != nil { request.addMissingHeaders(["Accept-Encoding": "identity"]) }
         return request
     }
 }

@@ -27,8 +27,7 @@ extension Single<APIResponse> {
             guard count < RedirectRules.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            let hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
-            next.redirectHistory = hasLeftOrigin ? .otherOrigin : .sameOrigin
+            next.redirectingURLs = request.redirectingURLs + [response.request.url]
             return .single(followingRedirects(next, count: count + 1, send))
         }
     }

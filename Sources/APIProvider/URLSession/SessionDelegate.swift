@@ -210,7 +210,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if exchange.isReaderBehind { pause(dataTask, of: session, until: exchange) }
     }
 
-    /// Pauses the task until the reader of the stream has read more than half of the buffered bytes, or has left.
+    /// Pauses the task until the reader of the stream has read most of the buffered bytes, or has left.
     private func pause(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
         let setPaused: @Sendable (Bool) -> Bool? = { [self] isPaused in
             withRecord(of: task) { record in
@@ -248,8 +248,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
         // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
         // server may have received the request.
-        let isOfNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
-        return isOfNewConnection ? URLError(.networkConnectionLost) : failure
+        let hasFailedOnNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
+        return hasFailedOnNewConnection ? URLError(.networkConnectionLost) : failure
     }
 
     /// Returns false if the exchange accepts no body for this response.

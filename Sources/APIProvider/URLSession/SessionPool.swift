@@ -21,12 +21,12 @@ final class SessionPool: Sendable {
     /// - Parameters:
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
     ///   - delegateSession: The session whose delegate evaluates certificates.
-    ///   - callbacks: The queue on which the delegate is called; `nil` is the session's own.
-    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, callbacks: OperationQueue?) {
+    ///   - delegateQueue: The queue on which the delegate is called; `nil` is the session's own.
+    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, delegateQueue: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
         describeTask = usesNetwork ? nil : configuration.standIn?.describeTask
-        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         #if canImport(FoundationNetworking)
         spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
         #endif

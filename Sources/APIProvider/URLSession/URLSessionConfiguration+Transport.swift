@@ -61,7 +61,7 @@ extension URLSessionConfiguration {
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
         if hasCustomProtocolClasses { copy.useProtocolClasses() }
-        if transportKeepsCookies {
+        if transportHandlesCookies {
             copy.httpShouldSetCookies = false
             copy.httpCookieAcceptPolicy = .never
         }
@@ -83,7 +83,7 @@ extension URLSessionConfiguration {
     ///
     /// A session on Linux replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift
     /// 6.3.1). On Apple's systems, only the HTTP loader stores cookies, and it does not see the responses of a mock.
-    var transportKeepsCookies: Bool {
+    var transportHandlesCookies: Bool {
         #if canImport(FoundationNetworking)
         true
         #else
@@ -98,7 +98,7 @@ extension URLSessionConfiguration {
         httpCookieStorage.map {
             CookieJar(
                 storage: $0, sendsCookies: httpShouldSetCookies,
-                keepsCookies: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
+                acceptsCookies: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
         }
     }
 }

@@ -35,7 +35,7 @@ public final class URLSessionTransport: Transport {
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
     ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running. So
     ///     does each request on Linux if `connectionProxyDictionary` has a proxy, because Foundation would send it past the proxy.
-    ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
+    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
         self.init(configuration: configuration, maxResponseSize: maxResponseSize, delegateSession: nil)
@@ -49,7 +49,7 @@ public final class URLSessionTransport: Transport {
     ///
     /// - Parameters:
     ///   - session: The session whose configuration is used.
-    ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
+    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
         let delegateSession = session.delegate == nil ? nil : session
@@ -81,16 +81,18 @@ public final class URLSessionTransport: Transport {
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
-        let callbacks = CallbackQueue()
-        let timeouts = Timeouts(scheduler, executor: ClosureExecutor { callbacks.addOperation($0) }, keepsTimer: true)
+        let delegateQueue = CallbackQueue()
+        let timeoutMonitor = TimeoutMonitor(scheduler, executor: ClosureExecutor { delegateQueue.addOperation($0) }, keepsTimer: true)
         #else
         settings.maxRequestsPerHost = nil
-        let (callbacks, timeouts): (OperationQueue?, Timeouts?) = (nil, nil)
+        let (delegateQueue, timeoutMonitor): (OperationQueue?, TimeoutMonitor?) = (nil, nil)
         #endif
         cookies = configuration.cookies
         let pool = SessionPool(
-            configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, callbacks: callbacks)
-        exchanges = ExchangeTransport(settings, timeouts, cookies: configuration.transportKeepsCookies ? cookies : nil) { pool.start($0) }
+            configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, delegateQueue: delegateQueue)
+        exchanges = ExchangeTransport(settings, timeoutMonitor, cookies: configuration.transportHandlesCookies ? cookies : nil) {
+            pool.start($0)
+        }
     }
 
     // MARK: - Sending

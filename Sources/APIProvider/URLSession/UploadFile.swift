@@ -2,13 +2,13 @@ import Foundation
 import MiniRx
 
 extension Single<APIResponse> {
-    /// Copies `body`, that of `request`, to a file in `folder`, from which a session can send it. The file is removed with the event or the
+    /// Copies `body`, that of `request`, to a file in `directory`, from which a session can send it. The file is removed with the event or the
     /// dispose. Only a process that is killed leaves it there.
     static func uploading(
-        _ request: PreparedRequest, _ body: RequestBody, from folder: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
+        _ request: PreparedRequest, _ body: RequestBody, from directory: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
         deferred {
-            let file = UploadFile(in: folder)
+            let file = UploadFile(in: directory)
             let sending = deferred {
                 try file.write(body)
                 var upload = request
@@ -28,7 +28,7 @@ private final class UploadFile: Sendable {
     let url: URL
     private let isRemoved = Locked(false)
 
-    init(in folder: URL) { url = folder.appendingPathComponent("\(UUID().uuidString).upload") }
+    init(in directory: URL) { url = directory.appendingPathComponent("\(UUID().uuidString).upload") }
 
     /// Creates the file and writes `body` to it, until the file is removed.
     func write(_ body: RequestBody) throws {

@@ -14,7 +14,7 @@ struct ReportRedactor: Sendable {
     init(for request: PreparedRequest?) { redactor = Redactor(for: request) }
 
     /// The decoded value of a query item, or of a field of a form.
-    func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.isOfCredential ? Self.mark : message(value) }
+    func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.namesCredential ? Self.mark : message(value) }
 
     /// The decoded name of a query item, or of a field of a form.
     func itemName(_ name: String) -> String { redactor.message(name) }
@@ -28,7 +28,7 @@ struct ReportRedactor: Sendable {
     /// The value of a header.
     func header(_ name: String, _ value: String) -> String {
         if Redaction.isHarmless(header: name) { return redacted(value) }
-        return !value.isEmpty && name.isOfCredential ? Self.mark : redactor.message(value)
+        return !value.isEmpty && name.namesCredential ? Self.mark : redactor.message(value)
     }
 
     /// The text of a body; `nil` if it is not UTF-8.
@@ -77,7 +77,7 @@ struct ReportRedactor: Sendable {
                 switch token.kind {
                 case .beginObject, .beginArray: levels.append(isHidden)
                 case .endObject, .endArray: isHidden = levels.popLast() ?? false
-                case .name: isHidden = levels.last == true || tokens.text(of: token).isOfCredential
+                case .name: isHidden = levels.last == true || tokens.text(of: token).namesCredential
                 case .string:
                     let text = tokens.text(of: token)
                     let shown = isHidden && !text.isEmpty ? Self.mark : message(text, depth: depth)

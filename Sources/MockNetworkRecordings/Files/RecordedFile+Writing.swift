@@ -82,7 +82,7 @@ private struct WrittenEntry: Encodable {
         }
         let (content, contentEncoding) = answer.body.harText
         response = Response(
-            status: answer.status, statusText: HTTPStatus.reasons[answer.status] ?? "",
+            status: answer.status, statusText: HTTPStatus.reasonPhrases[answer.status] ?? "",
             headers: answer.headers.map { Field(name: $0.name, value: $0.value) },
             content: Content(
                 size: answer.body.count, mimeType: answer.value(of: "Content-Type") ?? "", text: content, encoding: contentEncoding,

@@ -190,12 +190,12 @@ extension RecordedExchange.Response {
     /// Drops what came of a line or an event that had not ended.
     fileprivate mutating func cutToWholeLines() {
         guard times != nil else { return }
-        let isOfEvents = value(of: "Content-Type")?.mediaType == "text/event-stream"
+        let isEventStream = value(of: "Content-Type")?.mediaType == "text/event-stream"
         var (end, start) = (0, 0)
-        for index in body.indices where body[index] == 0x0A || isOfEvents && body[index] == 0x0D {
+        for index in body.indices where body[index] == 0x0A || isEventStream && body[index] == 0x0D {
             // The line feed of a CRLF ends no other line.
-            let isOfPair = body[index] == 0x0A && index > 0 && body[index - 1] == 0x0D && isOfEvents
-            let isEnd = isOfPair ? end == index : !isOfEvents || index == start
+            let endsCRLF = body[index] == 0x0A && index > 0 && body[index - 1] == 0x0D && isEventStream
+            let isEnd = endsCRLF ? end == index : !isEventStream || index == start
             if isEnd { end = index + 1 }
             start = index + 1
         }

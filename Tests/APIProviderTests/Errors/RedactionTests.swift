@@ -42,6 +42,9 @@ struct RedactionTests {
             ("?page=second&api_key=letters", [:], "no letters on the second page", "no … on the second page"),
             ("?key=a%2Bletters", [:], "no a+letters", "no …"), ("", ["Authorization": "Bearer letters"], "Bearer letters", "Bearer …"),
             ("", ["X-Api-Key": "letters"], "no letters", "no …"), ("", ["Cookie": "a=letters; b=c"], "no letters", "no …"),
+            ("", ["Cookie": "session=letters; theme=dark"], "Your session letters", "Your session …"),
+            ("", ["Authorization": "Digest username=\"letters\", qop=auth"], "no username letters", "no username …"),
+            ("", ["Authorization": "Basic letters=="], "no letters", "no …"),
             ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),
         ] as [(String, HTTPHeaders, String, String)])
     func credentials(query: String, headers: HTTPHeaders, text: String, shown: String) {

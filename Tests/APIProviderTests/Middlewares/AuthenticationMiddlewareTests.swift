@@ -238,7 +238,7 @@ struct AuthenticationMiddlewareTests {
         #expect(events.count == (isDisposed ? 0 : 1))
         for event in events.entries {
             let error = #expect(throws: APIError.self) { try event.get() }
-            #expect(error?.description.contains("timed out while it waited for a new token") == true)
+            #expect(error?.description.contains("timed out while it waited for a new credential") == true)
         }
         #expect(ended.count == 0)
         send(by: middleware)
@@ -394,6 +394,8 @@ struct AuthenticationMiddlewareTests {
             (["One", "two"], "https://api.example.com", "https://three/", "none"),
             (["One", "two"], "https://api.example.com", "http://one/", "none"),
             (["One", "two"], "http://one", "http://one/", "Bearer a"),
+            (["[::1]"], "http://[::1]:8080", "http://[::1]:8080/", "Bearer a"), (["::1"], nil, "https://[::1]/", "Bearer a"),
+            (["::1"], nil, "https://[::2]/", "none"),
         ] as [(Set<String>?, String?, String, String)])
     func hosts(hosts: Set<String>?, baseURL: String?, url: String, token: String) async throws {
         let (server, middleware) = (Server(valid: "a"), Self.failing(hosts: hosts))
@@ -411,7 +413,7 @@ struct AuthenticationMiddlewareTests {
                 "AuthenticationMiddleware does not know which hosts it is for; give it hosts:, or give the provider a baseURL:"
             ),
             (
-                ["https://one", "one:8443", "one/x"].map { failing(hosts: [$0]) },
+                ["https://one", "one:8443", "one/x", "[::1]:80"].map { failing(hosts: [$0]) },
                 "in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\""
             ),
             (

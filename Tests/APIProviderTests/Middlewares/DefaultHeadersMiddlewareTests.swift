@@ -71,6 +71,26 @@ struct DefaultHeadersMiddlewareTests {
         }
     }
 
+    @Test(
+        "With hosts, headers and a token go along redirects between them, and not to one of them if another host has redirected there",
+        arguments: [("one.example", true), ("evil.example", false)])
+    func redirectedByOtherHost(host: String, isIncluded: Bool) async throws {
+        let answers = Answers(
+            .status(302, headers: ["Location": "https://\(host)/a"]),
+            .status(302, headers: ["Location": "https://api.example.com/chosen"]), .status(200))
+        let hosts: Set = ["api.example.com", "one.example"]
+        let provider = DefaultAPIProvider(
+            baseURL: example, transport: ClosureTransport(answers.next),
+            middlewares: [
+                RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"], hosts: hosts),
+                AuthenticationMiddleware(token: "s3cret", hosts: hosts) { _ in .never() },
+            ])
+        _ = try await provider.request(Endpoint<Data>(.get, "/a")).value
+        for name in ["X-Api-Key", "Authorization"] {
+            #expect(answers.requests.map { $0.headers[name] != nil } == [true, isIncluded, isIncluded], "\(name)")
+        }
+    }
+
     @Test("A User-Agent has the product, its version and the platform (RFC 9110, section 10.1.5)")
     func userAgent() throws {
         let process = ProcessInfo.processInfo
@@ -104,6 +124,22 @@ struct DefaultHeadersMiddlewareTests {
     func invalid(headers: HTTPHeaders, word: String) async throws {
         let error = try await #require(throws: APIError.self) { try await sent([:], by: headers) }
         #expect(error.description.contains(word))
+    }
+
+    @Test("An Authorization that is not allowed does no harm if another takes its place")
+    func replacedAuthorization() async throws {
+        let invalid = HTTPHeaders.authorization(username: "a:b", password: "")
+        let valid: HTTPHeaders = ["Authorization": "Bearer x"]
+        var (replaced, removed) = (invalid, invalid)
+        replaced["authorization"] = "Bearer x"
+        removed["Authorization"] = nil
+        var request = PreparedRequest("GET", headers: invalid)
+        request.urlRequest.setValue("Bearer x", forHTTPHeaderField: "Authorization")
+        let rows: [(HTTPHeaders, HTTPHeaders)] = [
+            (replaced, [:]), (removed, valid), (valid, invalid), ([:], invalid.merging(valid)), (request.headers, [:]),
+        ]
+        for (headers, defaults) in rows { #expect(try await sent(headers, by: defaults)["Authorization"] == "Bearer x") }
+        await #expect(throws: APIError.self) { try await sent([:], by: valid.merging(invalid)) }
     }
 }
 

@@ -52,6 +52,15 @@ struct LoggingMiddlewareTests {
                 "PUT https://api.example.com/items?q=… failed: POST https://login.example.com/token?q=… failed: "
                     + "400 Bad Request (6 bytes). 34 ms"
             ),
+            // So does an error of the request with an item that an inner middleware has added.
+            (
+                "addItem",
+                .error(
+                    APIError.transport(
+                        PreparedRequest("PUT", "https://api.example.com/items?q=s3cret&appid=s3cret"),
+                        underlying: URLError(.notConnectedToInternet))),
+                "addItem failed: PUT https://api.example.com/items?q=…&appid=… failed: there is no network connection (URLError -1009). 34 ms"
+            ),
         ] as [(String?, Answers.Answer, String)])
     func lines(name: String?, answer: Answers.Answer, line: String) throws {
         var request = PreparedRequest("PUT", "https://api.example.com/items?q=s3cret")

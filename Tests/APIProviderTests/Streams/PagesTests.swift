@@ -138,6 +138,18 @@ struct PagesTests {
         #expect(seen.count == count)
     }
 
+    @Test("Pages that differ only in what `adapting` sets are pages of their own")
+    func adapted() async throws {
+        let provider = provider(answer: { request in
+            let number = Int(request.headers["X-Cursor"] ?? "") ?? 1
+            return APIResponse(to: request, data: try JSONEncoder().encode(Page(items: [number], next: number < 3 ? number + 1 : nil)))
+        })
+        let pages = provider.pages(first) { page, _ in
+            page.next.map { next in Endpoint(.get, "/items").adapting { $0.headers["X-Cursor"] = "\(next)" } }
+        }
+        #expect(try await pages.all(\.items, maxPages: 5).value == [1, 2, 3])
+    }
+
     @Test("A page that would come twice is an error, which says what to do")
     func twice() async {
         let pages = numbered(provider([1: Page(items: [1], next: 2), 2: Page(items: [2], next: 3), 3: Page(items: [3], next: 2)]))

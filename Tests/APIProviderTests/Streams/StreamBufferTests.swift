@@ -21,6 +21,25 @@ struct StreamBufferTests {
         for _ in 0..<2 { #expect(try await first.next() == nil) }
     }
 
+    @Test("Of two tasks that wait at copies of an iterator, one gets the next bytes, and the other an error")
+    func copiedIterator() async throws {
+        let buffer = makeBuffer()
+        let iterator = ByteStream(response(buffer)).makeAsyncIterator()
+        try await withThrowingTaskGroup(of: Data?.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    var copy = iterator
+                    return try await copy.next()
+                }
+            }
+            let error = await #expect(throws: APIError.self) { try await group.next() }
+            #expect(error?.description.contains("read by another task") == true, "\(String(describing: error))")
+            buffer.append(Data("abc".utf8))
+            let bytes = try await group.next()
+            #expect(bytes == Data("abc".utf8))
+        }
+    }
+
     @Test("A body in memory is one chunk")
     func inMemory() async throws {
         let response = APIResponse(to: PreparedRequest(.get, example), data: Data("abc".utf8))

@@ -5,7 +5,7 @@ import MiniRx
 ///
 /// One timer serves all exchanges, and is set for the nearest deadline. Activity only records its time: if there was some when the timer
 /// fires, the timer is set again.
-final class Timeouts: Sendable {
+final class TimeoutMonitor: Sendable {
     private struct State {
         /// The exchanges that have not ended, each with the time at which it is checked.
         var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]

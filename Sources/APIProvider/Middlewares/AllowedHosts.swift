@@ -1,0 +1,50 @@
+import Foundation
+
+/// The hosts to which a middleware adds what it has: those that the app names, or else the origin of the provider's base URL.
+struct AllowedHosts: Sendable {
+    private let hosts: Set<String>?
+    private let middleware: String
+
+    /// - Parameter middleware: The name of the middleware, for errors.
+    init(_ hosts: Set<String>?, of middleware: String) {
+        self.hosts = hosts.map { Set($0.map(\.hostWithoutBrackets)) }
+        self.middleware = middleware
+    }
+
+    /// Whether neither the app nor a base URL names a host.
+    func areUnspecified(for request: PreparedRequest) -> Bool { hosts == nil && request.context?.baseURL == nil }
+
+    /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
+    ///
+    /// A request that another host has redirected here does not, because that host has chosen the URL.
+    func contains(_ request: PreparedRequest) throws -> Bool {
+        let (url, baseURL) = (request.url, request.context?.baseURL)
+        guard let hosts else {
+            guard let baseURL else {
+                throw APIError.invalid(
+                    "its \(middleware) does not know which hosts it is for; give it hosts:, or give the provider a baseURL:")
+            }
+            return url.origin == baseURL.origin && !request.hasLeftOrigin
+        }
+        if let entry = hosts.first(where: { !$0.isHost }) {
+            throw APIError.invalid("\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")
+        }
+        return (request.redirectingURLs + [url]).allSatisfy {
+            hosts.contains($0.host?.hostWithoutBrackets ?? "")
+                && ($0.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
+        }
+    }
+}
+
+extension String {
+    /// The host in lower case. In a URL, an IPv6 address has brackets.
+    fileprivate var hostWithoutBrackets: String {
+        let hasBrackets = hasPrefix("[") && hasSuffix("]")
+        return (hasBrackets ? String(dropFirst().dropLast()) : self).lowercased()
+    }
+
+    /// Whether it may be a host: no URL, no path, and no port. Only an IPv6 address has colons, and it has at least two.
+    fileprivate var isHost: Bool {
+        !contains { "/[]".contains($0) } && count { $0 == ":" } != 1
+    }
+}
