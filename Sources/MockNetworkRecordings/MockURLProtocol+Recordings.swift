@@ -33,7 +33,7 @@ extension MockURLProtocol {
     ///   - name: The name of the recording, which no other test has.
     ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
     ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
-    ///   - kept: Names whose values are no secrets.
+    ///   - kept: Names whose values are kept, unless they can only be a secret, such as a JWT.
     ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.

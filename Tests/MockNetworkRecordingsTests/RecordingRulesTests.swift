@@ -323,7 +323,7 @@ struct RecordingRulesTests {
         let names = Placeholders(["900000001": .response, "token-001": .request])
         for text in ["1900000001", "9000000012", "token-0011", "token-00"] { #expect(names.occurrences(in: Array(text.utf8)).isEmpty) }
         for (text, found) in [("900000001", ["900000001"]), ("a900000001b token-001.", ["900000001", "token-001"])] {
-            #expect(names.occurrences(in: Array(text.utf8)).map(\.name) == found)
+            #expect(names.occurrences(in: Array(text.utf8)).map(\.placeholder) == found)
         }
     }
 

@@ -127,7 +127,7 @@ struct RecordingTests {
         }
         let failure = await test.failure { for _ in 0..<2 { _ = try await $0.text(.post, "/orders", json: "{}") } }
         #expect(
-            failure.contains("/orders was recorded once (session.har: log.entries[0]), and the test has sent it once more."), "\(failure)")
+            failure.contains("/orders was recorded once (session.har: log.entries[0]), and was sent once more."), "\(failure)")
         _ = try await test.run(.replay) { for _ in 0..<3 { _ = try await $0.text(.get, "/orders") } }
     }
 
@@ -162,6 +162,18 @@ struct RecordingTests {
         test.ignored = ["state", "clientMutationId"]
         try await test.run(.record, from: server) { _ = try await send("abcdef01")($0) }
         #expect(try await test.run(.replay, send("zz")) == #"{"state":"zz","next":{"state":"r3ady-now"}}"#)
+    }
+
+    @Test(
+        "A number of any notation is ignored", arguments: [("789012345.678", "789012399.25"), ("-1", "7"), ("1e5", "12345678901234567890")])
+    func ignoredNumber(recorded: String, sent: String) async throws {
+        var test = test
+        test.ignored = ["sent_at"]
+        @Sendable func send(_ time: String) -> @Sendable (DefaultAPIProvider) async throws -> String {
+            { try await $0.text(.post, "/a", json: "{\"sent_at\":\(time),\"n\":1}") }
+        }
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await send(recorded)($0) }
+        #expect(try await test.run(.replay, send(sent)) == "[1]")
     }
 
     @Test("A recording over an old one names the values that each run generates, and says what to do")

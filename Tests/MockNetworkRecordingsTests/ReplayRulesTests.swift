@@ -142,9 +142,9 @@ struct ReplayRulesTests {
             ("1", "", false), ("", "1", false), ("", "", false), ("abcde", "fghij", false), ("abcdef", "abcdefg", false),
             ("ab cdef", "ab cdeg", false), ("1", "a", false),
         ])
-    func alike(one: String, other: String, isAlike: Bool) {
-        #expect(Array(one.utf8).isAlike(Array(other.utf8)) == isAlike)
-        #expect(Array(other.utf8).isAlike(Array(one.utf8)) == isAlike)
+    func alike(one: String, other: String, mayBothBeGenerated: Bool) {
+        #expect(Array(one.utf8).mayBothBeGenerated(Array(other.utf8)) == mayBothBeGenerated)
+        #expect(Array(other.utf8).mayBothBeGenerated(Array(one.utf8)) == mayBothBeGenerated)
     }
 
     @Test("A report gives a secret of the request no name that the file has, and shows no key that is one")

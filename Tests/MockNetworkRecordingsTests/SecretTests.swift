@@ -87,6 +87,24 @@ struct SecretTests {
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026",
                 "ghost_writers_of_the_world skeleton_component_loader AIRPORT_TERMINAL_CODES_2026"
             ),
+            // Names in one word, and names of several secrets.
+            (
+                #"{"secret_key":"k3J9x8QzLm2P","secretKey":"a1J9x8QzLm2P","accesstoken":"b2J9x8QzLm2P","CSRFMIDDLEWARETOKEN":"c3J9x8QzLm2P"}"#,
+                #"{"secret_key":"secret-key-001","secretKey":"secret-key-002","accesstoken":"token-001","CSRFMIDDLEWARETOKEN":"token-002"}"#
+            ),
+            (
+                #"{"api_keys":["k3J9x8QzLm2P"],"credentials":"a1J9x8QzLm2P","tokens":["one"],"max_tokens":4096,"newPasswords":"b2J9x8QzLm2P"}"#,
+                #"{"api_keys":["api-key-001"],"credentials":"credential-001","tokens":["one"],"max_tokens":4096,"newPasswords":"password-001"}"#
+            ),
+            // A user without a password may be a token.
+            (
+                #"{"repo":"https://k3J9x8QzLm2P@git.example/a","ssh":"ssh://git@git.example/a"}"#,
+                #"{"repo":"https://user-001@git.example/a","ssh":"ssh://git@git.example/a"}"#
+            ),
+            (
+                #"{"token":"1234567890123456789","id":1234567890123456789,"card_number":9876543210987654321}"#,
+                #"{"token":"900000001","id":900000001,"card_number":900000002}"#
+            ),
             // In a request these are secret.
             (#"{"auth":"OAuth2-PKCE","app_id":"client-23A"}"#, #"{"auth":"OAuth2-PKCE","app_id":"client-23A"}"#),
             // The words of a name are those between its letters, in any script.
@@ -110,6 +128,16 @@ struct SecretTests {
                 "text/xml", "<a><password><![CDATA[x<y ]] & z]]></password><b><![CDATA[c]]></b></a>",
                 "<a><password><![CDATA[password-001]]></password><b><![CDATA[c]]></b></a>"
             ),
+            (
+                "multipart/mixed; boundary=b", "--b\r\nContent-Type: application/json\r\n\r\n{\"password\":\"x y\"}",
+                "--b\r\nContent-Type: application/json\r\n\r\n{\"password\":\"password-001\"}"
+            ),
+            (
+                "multipart/form-data; boundary=b",
+                "--b\r\nContent-Disposition: form-data;filename=a; name=password\r\n\r\nx y\r\n--b\r\nContent-Disposition: form-data;name=\"pin\"\r\n\r\n7 8",
+                "--b\r\nContent-Disposition: form-data;filename=a; name=password\r\n\r\npassword-001\r\n--b\r\nContent-Disposition: form-data;name=\"pin\"\r\n\r\npin-001"
+            ),
+            ("text/xml", "<a><password>\n  x y\n </password></a>", "<a><password>\n  password-001\n </password></a>"),
             ("text/plain", "token=a1B2c3D4", "token=token-001"), ("text/plain", "token=a1B2c3D4&x=1", "token=token-001&x=1"),
             (
                 "text/xml", "<a><password>\n <![CDATA[Hunter2!x]]>\n</password></a>",
@@ -126,6 +154,28 @@ struct SecretTests {
         ])
     func bodies(type: String, body: String, recorded: String) throws {
         #expect(try self.body(body, type: type, isRequest: true) == recorded)
+    }
+
+    @Test(
+        "JSON stays JSON if a number is hidden, whatever its notation",
+        arguments: ["48.137154", "-5", "1e5", "0", "-0.0", "1234567890123456789", "123456789012345678901234567890", "2.5E-3"])
+    func numbers(number: String) throws {
+        let text = "{\"latitude\":\(number),\"b\":[\(number)]}"
+        let recording = try recording(text, hiding: ["latitude"])
+        let body = try #require(recording.exchanges[0].response?.body)
+        let object = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        #expect(object["latitude"] as? Int == 900_000_001, "\(String(decoding: body, as: UTF8.self))")
+    }
+
+    @Test("A binary body with what can only be a secret cannot be recorded")
+    func binarySecret() throws {
+        var exchange = RecordedExchange(method: "GET", url: "https://a.example/")
+        let type = RecordedExchange.Field(name: "Content-Type", value: "application/x-protobuf")
+        exchange.response = .init(
+            status: 200, headers: [type], body: [0xFF, 0x00] + Array("ghp_16C7e42F292c6912E7710c838347Ae178B4a".utf8))
+        exchange.order = (0, 1)
+        let recording = try NewRecording([exchange], RecordingOptions(), test: nil, name: "a.har")
+        #expect(recording.problems.contains { $0.contains("has a key in a binary body") }, "\(recording.problems)")
     }
 
     @Test("A secret is replaced wherever it stands, in any escape", arguments: ["", "ä", "\"", "&", "/", " "])

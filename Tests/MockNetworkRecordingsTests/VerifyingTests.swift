@@ -28,11 +28,11 @@ struct VerifyingTests {
             (#"{"a":1}"#, #"{"a":2,"b":"x"}"#, nil), (#"{"a":1}"#, "{}", "a is gone"), ("[[]]", "[]", nil), ("[]", "[1]", nil),
             (#"[{"a":1},{"a":2}]"#, #"[{"a":1},{}]"#, "[].a is gone"), (#"[{"a":1},{}]"#, "[{}]", nil),
             (#"{"a":{"b":[{"c":1}]}}"#, #"{"a":{"b":[{"d":1}]}}"#, "a.b[].c is gone"),
-            (#"{"a":1}"#, #"{"a":1.0}"#, nil), (#"{"a":1}"#, #"{"a":1.5}"#, "a is a number with a fraction, and was an integer"),
-            (#"{"a":9.99}"#, #"{"a":10}"#, nil), (#"{"a":9.99}"#, #"{"a":"10"}"#, "a is a string, and was a number with a fraction"),
-            (#"{"a":null}"#, #"{"a":"x"}"#, nil), (#"{"a":"x"}"#, #"{"a":null}"#, "a is null, and was a string"),
-            (#"[1,"x"]"#, #"["x"]"#, nil), (#"[1,"x"]"#, "[true]", "[] is a Boolean, and was a string or an integer"),
-            ("[1]", "{}", "the body is an object, and was an array"), ("[1]", "<p>", "the body is not JSON, and was"),
+            (#"{"a":1}"#, #"{"a":1.0}"#, nil), (#"{"a":1}"#, #"{"a":1.5}"#, "a is a number with a fraction, but was an integer"),
+            (#"{"a":9.99}"#, #"{"a":10}"#, nil), (#"{"a":9.99}"#, #"{"a":"10"}"#, "a is a string, but was a number with a fraction"),
+            (#"{"a":null}"#, #"{"a":"x"}"#, nil), (#"{"a":"x"}"#, #"{"a":null}"#, "a is null, but was a string"),
+            (#"[1,"x"]"#, #"["x"]"#, nil), (#"[1,"x"]"#, "[true]", "[] is a Boolean, but was a string or an integer"),
+            ("[1]", "{}", "the body is an object, but was an array"), ("[1]", "<p>", "the body is no longer JSON"),
         ] as [(String, String, String?)])
     func shapes(old: String, new: String, change: String?) async throws {
         let report = try await report(recorded: server { _ in old }, now: server { _ in new })
@@ -49,9 +49,9 @@ struct VerifyingTests {
         #expect(try await report(recorded: old, now: old) == nil)
         #expect(try await report(recorded: old, now: answer(200, "text/plain; charset=utf-8", "other")) == nil)
         for (new, change) in [
-            (answer(404, "text/plain"), "the status is 404, and was 200"),
-            (answer(200, "text/html"), "the media type is text/html, and was text/plain"),
-            (answer(200, nil), "the media type is missing, and was text/plain"),
+            (answer(404, "text/plain"), "the status is 404, but was 200"),
+            (answer(200, "text/html"), "the media type is text/html, but was text/plain"),
+            (answer(200, nil), "the media type is missing, but was text/plain"),
         ] {
             let report = try await report(recorded: old, now: new)
             #expect(report?.contains("): \(change)\nTo take its answers, record again: MOCK_NETWORK=record") == true, "\(report ?? "")")
@@ -71,7 +71,7 @@ struct VerifyingTests {
             try await test.run(.verify, from: now) { for path in paths { _ = try await $0.text(.get, path) } }
         }
         let report = "\(error as Any)"
-        #expect(report.contains("https://a.example/b (session.har: log.entries[1]): the body is an object, and was an array"), "\(report)")
+        #expect(report.contains("https://a.example/b (session.har: log.entries[1]): the body is an object, but was an array"), "\(report)")
         #expect(report.contains("The server cannot be asked:\nGET https://a.example/a (session.har: log.entries[0]): "), "\(report)")
     }
 

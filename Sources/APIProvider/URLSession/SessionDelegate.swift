@@ -242,7 +242,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         record.exchange.complete(with: failure(of: task, isWhole ? nil : error, record))
     }
 
-    /// The error with which the exchange of `task` ends; `nil` if its response is whole.
+    /// The error with which the exchange of `task` ends. `nil` if it succeeds.
     private func failure(of task: URLSessionTask, _ error: (any Error)?, _ record: Record) -> (any Error)? {
         if record.connectionWasLost { return URLError(.networkConnectionLost) }
         let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }

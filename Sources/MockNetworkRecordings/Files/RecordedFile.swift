@@ -4,13 +4,13 @@ import MockNetwork
 
 /// A HAR 1.2 file, of a recording or of another program.
 ///
-/// http://www.softwareishard.com/blog/har-12-spec/. Programs that write HAR files agree on little, so reading asks for little: an entry
-/// that cannot be read does not keep the others from answering.
+/// http://www.softwareishard.com/blog/har-12-spec/. Programs that write HAR files differ, so the reader is lenient: an entry that
+/// cannot be read does not keep the others from answering.
 struct RecordedFile: Sendable {
     struct Entry: Sendable {
         var exchange: RecordedExchange
         /// Such as `search.har: log.entries[3]`.
-        let place: String
+        let entryPath: String
         /// The reason why it answers no request; `nil` if it can be read.
         var problem: String?
         /// The reason why it has no response to answer with; `nil` if it has one.
@@ -91,7 +91,7 @@ extension RecordedFile.Entry {
 
     /// `nil` for what no HTTP request gets: WebSockets, which start with the status 101, and `data:` URLs.
     fileprivate init?(_ json: JSONTree, at path: String, in file: String) {
-        place = "\(file): \(path)"
+        entryPath = "\(file): \(path)"
         exchange = RecordedExchange(method: "", url: "")
         exchange.started = json["startedDateTime"]?.text.flatMap(Date.init(iso8601:)) ?? .distantPast
         exchange.duration = (json["time"]?.double ?? 0) / 1000
@@ -178,7 +178,7 @@ extension RecordedFile.Entry {
         if case .array(let times)? = content["_times"] { response.times = times.compactMap(\.double) }
         guard let text = content["text"]?.text else {
             guard content["size"]?.double ?? 0 > 0, 200...299 ~= status else { return }
-            response.missingBody = "its body was not saved; export the recording with the bodies of responses"
+            response.missingBodyReason = "its body was not saved; export the recording with the bodies of responses"
             return
         }
         let encoding = content["encoding"]?.text?.lowercased() ?? ""

@@ -18,7 +18,11 @@ struct Multipart {
         let value = type[mark.upperBound...].prefix { $0 != ";" }.trimmingCharacters(in: .init(charactersIn: "\" "))
         let line = Array("--\(value)".utf8)
         guard !value.isEmpty, var start = bytes.firstOffset(of: line) else { return nil }
-        while let next = bytes.firstOffset(of: line, from: start + line.count) {
+        while true {
+            let delimiter = bytes.firstOffset(of: line, from: start + line.count)
+            // A body that was cut off ends in a part.
+            if delimiter == nil, bytes[(start + line.count)...].starts(with: "--".utf8) { break }
+            let next = delimiter ?? bytes.count
             let begin = min((bytes[(start + line.count)...].firstIndex(of: 0x0A) ?? next) + 1, next)
             var end = next
             if end > begin, bytes[end - 1] == 0x0A { end -= 1 }
@@ -32,15 +36,23 @@ struct Multipart {
                 Part(
                     head: head, body: min(blank?.1 ?? begin, end)..<end, name: fields.parameter("name") ?? "",
                     type: fields.field("content-type") ?? ""))
-            start = next
+            guard let delimiter else { break }
+            start = delimiter
         }
     }
 }
 
 extension String {
+    /// The value of a parameter such as `name="a"`, with or without quotes.
     fileprivate func parameter(_ name: String) -> String? {
-        guard let range = range(of: " \(name)=\"", options: .caseInsensitive) else { return nil }
-        return String(self[range.upperBound...].prefix { $0 != "\"" })
+        var rest = self[...]
+        while let range = rest.range(of: "\(name)=", options: .caseInsensitive) {
+            let isWhole = rest[..<range.lowerBound].last.map { $0 == ";" || $0.isWhitespace } ?? true
+            rest = rest[range.upperBound...]
+            guard isWhole else { continue }
+            return String(rest.first == "\"" ? rest.dropFirst().prefix { $0 != "\"" } : rest.prefix { $0 != ";" && !$0.isWhitespace })
+        }
+        return nil
     }
 
     fileprivate func field(_ name: String) -> String? {

@@ -16,7 +16,7 @@ struct RecordedExchange: Sendable {
         /// When each line of a stream came, in milliseconds since the head.
         var times: [Double]?
         /// The reason why the file has no body, though it should; `nil` if it has it.
-        var missingBody: String?
+        var missingBodyReason: String?
 
         func value(of name: String) -> String? { headers.value(of: name) }
     }
@@ -44,7 +44,7 @@ struct RecordedExchange: Sendable {
     var type: String { headers.value(of: "Content-Type") ?? "" }
 
     /// The method, and the URL without its query and its user.
-    var line: String {
+    var requestSummary: String {
         let text = URLText(url)
         return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"
     }

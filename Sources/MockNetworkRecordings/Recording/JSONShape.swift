@@ -44,7 +44,7 @@ struct JSONShape {
             if kinds.contains(Self.fraction) { new.remove(Self.integer) }
             // A value that was always null may have any kind.
             guard !new.isEmpty, kinds != ["null"] else { continue }
-            changes.append("\(place.isEmpty ? "the body" : place) is \(new.words), and was \(kinds.words)")
+            changes.append("\(place.isEmpty ? "the body" : place) is \(new.words), but was \(kinds.words)")
         }
         return changes.sorted()
     }

@@ -43,7 +43,7 @@ extension NewRecording {
             } else if let place = found[index], !renaming.isSame(exchanges[index], old.entries[place].exchange) {
                 comparison.isSame = false
                 let names = exchanges[index].response?.generatedValues(since: old.entries[place].exchange.response) ?? []
-                if !names.isEmpty { comparison.inResponses.append("\(names.quoted) in \(exchanges[index].line)") }
+                if !names.isEmpty { comparison.inResponses.append("\(names.quoted) in \(exchanges[index].requestSummary)") }
             }
         }
         if Set(names.origins.values) != Set(old.placeholders.origins.values) || names.origins.count != old.placeholders.origins.count {
@@ -61,7 +61,7 @@ extension RecordedExchange.Response {
         guard leaves[0].count == leaves[1].count else { return [] }
         var names: Set<String> = []
         for (mine, other) in zip(leaves[0], leaves[1]) where mine.text.bytes != other.text.bytes {
-            guard mine.name == other.name, !mine.name.isEmpty, mine.text.bytes.isAlike(other.text.bytes) else { return [] }
+            guard mine.name == other.name, !mine.name.isEmpty, mine.text.bytes.mayBothBeGenerated(other.text.bytes) else { return [] }
             names.insert(mine.name)
         }
         return names
@@ -106,7 +106,9 @@ private struct Renaming {
         // Other headers may differ, but a cookie or a token in them has another name in each file.
         for field in mine.headers {
             guard let other = others.value(of: field.name) else { continue }
-            let names = [new.occurrences(in: Array(field.value.utf8)).map(\.name), old.occurrences(in: Array(other.utf8)).map(\.name)]
+            let names = [
+                new.occurrences(in: Array(field.value.utf8)).map(\.placeholder), old.occurrences(in: Array(other.utf8)).map(\.placeholder),
+            ]
             if names[0].count == names[1].count, !isSame(names[0], names[1]) { return false }
         }
         return isSame(mine.body, others.body, mine.value(of: "Content-Type") ?? "")
@@ -142,7 +144,7 @@ private struct Renaming {
     private func pieces(of bytes: [UInt8], _ names: Placeholders, _ type: String?) -> (texts: [[UInt8]], names: [String]) {
         let occurrences = names.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return ([bytes], []) }
-        var cuts = occurrences.map { (range: $0.range, name: $0.name as String?) }
+        var cuts = occurrences.map { (range: $0.range, name: $0.placeholder as String?) }
         if let type, bytes.mayHaveExpiries {
             let leaves = LeafFinder.leaves(ofBody: bytes, type: type)
             cuts += leaves.expiries(besides: leaves.around(occurrences.map(\.range))).map { ($0.text.range, nil) }
@@ -152,6 +154,6 @@ private struct Renaming {
             texts.append(Array(bytes[copied..<cut.range.lowerBound]))
             copied = cut.range.upperBound
         }
-        return (texts + [Array(bytes[copied...])], occurrences.map(\.name))
+        return (texts + [Array(bytes[copied...])], occurrences.map(\.placeholder))
     }
 }

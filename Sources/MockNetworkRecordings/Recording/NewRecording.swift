@@ -37,11 +37,11 @@ struct NewRecording {
         var replay = Replay(file, hiding: options.names, ignoring: options.ignored, forAnyHost: options.isForAnyHost)
         var problems: [String] = []
         for index in order {
-            let line = exchanges[index].line
+            let line = exchanges[index].requestSummary
             switch replay.entry(for: sent[index]) {
             case .failure(let failure): problems.append("\(line) finds no entry in a replay: \(failure.description)")
             case .success(let found) where found != index && !(isSwapped && sent[found].isSameRequest(as: sent[index])):
-                let other = "\(line) gets the response of \(exchanges[found].line) (entry \(found), and not \(index)) in a replay"
+                let other = "\(line) gets the response of \(exchanges[found].requestSummary) (entry \(found), and not \(index)) in a replay"
                 let isSecret = replacer.replacedSecrets.contains { $0.origin == .request }
                 if isSwapped {
                     problems.append(
@@ -66,14 +66,14 @@ extension NewRecording {
         for exchange in exchanges {
             guard let response = exchange.response else { continue }
             if !response.body.isUTF8, response.body.count >= 1 << 20 {
-                warnings.append("\(exchange.line) has a binary body of \(response.body.count >> 20) MB.")
+                warnings.append("\(exchange.requestSummary) has a binary body of \(response.body.count >> 20) MB.")
             }
             guard response.body.mayHaveExpiries else { continue }
             let leaves = LeafFinder.leaves(ofBody: response.body, type: response.value(of: "Content-Type") ?? "")
             let moving = Set(leaves.expiries(besides: leaves.around(names.occurrences(in: response.body).map(\.range))).map(\.text.range))
             for leaf in leaves where leaf.kind != .key && leaf.name.isExpiry && !moving.contains(leaf.text.range) {
                 guard let end = leaf.text.string.time, end > Date() else { continue }
-                warnings.append("\(exchange.line) has \(leaf.name): the test may fail after \(leaf.text.string).")
+                warnings.append("\(exchange.requestSummary) has \(leaf.name): the test may fail after \(leaf.text.string).")
             }
         }
         return warnings

@@ -36,8 +36,8 @@ final class Recorder: Sendable {
             exchange.response?.times? += repeatElement(time, count: chunk.count { $0 == 0x0A })
         }
 
-        /// Ends without the end of the response: a stream has what its reader has, and any other response is given up.
-        mutating func breakOff() {
+        /// Ends before the response is whole: a stream keeps what its reader has got, and any other response is discarded.
+        mutating func endEarly() {
             if isStream { exchange.response?.cutToWholeLines() } else { exchange.abandon() }
         }
 
@@ -64,7 +64,7 @@ final class Recorder: Sendable {
                 guard !item.isEnded else { return item.exchange }
                 var item = item
                 item.exchange.order.end = state.events + 1
-                item.breakOff()
+                item.endEarly()
                 return item.exchange
             }
         }
@@ -108,7 +108,7 @@ final class Recorder: Sendable {
                 }
             }
             return Disposables.create { [self] in
-                end(number) { $0.breakOff() }
+                end(number) { $0.endEarly() }
                 DispatchQueue.global().async { cancellation.dispose() }
             }
         }
@@ -139,7 +139,7 @@ final class Recorder: Sendable {
                 feed?.finish()
                 if feed == nil { deliver(Playback(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
             } catch is CancellationError {
-                end(number) { $0.breakOff() }
+                end(number) { $0.endEarly() }
                 feed?.fail(URLError(.cancelled))
                 if feed == nil { deliver(.failure(URLError(.cancelled))) }
             } catch {

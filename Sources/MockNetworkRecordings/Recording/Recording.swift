@@ -82,8 +82,8 @@ extension Recording {
             )
         }
         try FilesInUse.register(file, for: place)
-        var keepsPlace = false
-        defer { if !keepsPlace { FilesInUse.unregister(file) } }
+        var staysRegistered = false
+        defer { if !staysRegistered { FilesInUse.unregister(file) } }
         let recorder = Recorder(liveTransport)
         defer { recorder.close() }
         let names = options.names
@@ -113,7 +113,7 @@ extension Recording {
         guard new.problems.isEmpty else {
             throw MockFailure("\(notWritten) a replay would not be the same:\n\(new.problems.prefix(5).joined(separator: "\n"))")
         }
-        keepsPlace = true
+        staysRegistered = true
         let comparison = oldFile.map { new.comparison(with: $0) }
         if comparison?.isSame == true { return result }
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -137,7 +137,7 @@ private enum FilesInUse {
         }
         guard let other else { return }
         throw MockFailure(
-            "\(file.lastPathComponent) was recorded by \(other) before, and now by \(place). Each test and each argument has its own "
+            "\(file.lastPathComponent) was recorded by \(other) before, and now by \(place). In a process, each test and each argument has its own "
                 + "recording: MockURLProtocol.withRecording(\"\(file.deletingPathExtension().lastPathComponent)-\\(argument)\") { … }")
     }
 
@@ -185,7 +185,7 @@ extension Recording {
             }
             guard problems.isEmpty else { throw MockFailure(problems.joined(separator: "\n\n")) }
         }
-        let unused = wasReset ? [] : source.unused.filter { $0.problem == nil }.map { "\($0.exchange.line) (\($0.place))" }
+        let unused = wasReset ? [] : source.unused.filter { $0.problem == nil }.map { "\($0.exchange.requestSummary) (\($0.entryPath))" }
         if !unused.isEmpty {
             let more = unused.count > 5 ? "\nand \(unused.count - 5) more" : ""
             warn(

@@ -12,31 +12,31 @@ extension ReplaySource {
         var unreachable: [String] = []
     }
 
-    /// Sends each GET and HEAD again, as the test has sent it, and compares the responses with those of the file.
+    /// Sends each GET and HEAD that has a recorded response again, as the test has sent it, and compares the responses with those of the file.
     func verify(asking transport: any Transport) async throws -> Findings {
         var findings = Findings()
         for (request, index) in answered {
             let entry = file.entries[index]
-            let line = "\(entry.exchange.line) (\(entry.place))"
+            let summary = "\(entry.exchange.requestSummary) (\(entry.entryPath))"
             guard [.get, .head].contains(request.method) else {
-                findings.unsafe.append(line)
+                findings.unsafe.append(summary)
                 continue
             }
             guard let recorded = entry.exchange.response else { continue }
             let texts = [request.url.absoluteString] + request.headers.map(\.value)
             // The server would refuse a token or a cookie of a replayed response.
             let found = texts.flatMap { file.placeholders.occurrences(in: Array($0.utf8)) }
-            if found.contains(where: { file.placeholders.isFromResponse($0.name) }) {
-                findings.skipped.append(line)
+            if found.contains(where: { file.placeholders.isFromResponse($0.placeholder) }) {
+                findings.skipped.append(summary)
                 continue
             }
             do {
                 let response = try await transport.sendStreamed(request).value
-                findings.changes += try await recorded.changes(in: response).map { "\(line): \($0)" }
+                findings.changes += try await recorded.changes(in: response).map { "\(summary): \($0)" }
             } catch let error as CancellationError {
                 throw error
             } catch {
-                findings.unreachable.append("\(line): \(error.recordedReason)")
+                findings.unreachable.append("\(summary): \(error.recordedReason)")
             }
         }
         return findings
@@ -46,16 +46,16 @@ extension ReplaySource {
 extension RecordedExchange.Response {
     /// The incompatible changes in `response`. Streams are compared by status and media type only, because they may not end.
     fileprivate func changes(in response: APIResponse) async throws -> [String] {
-        guard response.statusCode == status else { return ["the status is \(response.statusCode), and was \(status)"] }
+        guard response.statusCode == status else { return ["the status is \(response.statusCode), but was \(status)"] }
         let types = [response.value(forHTTPHeaderField: "Content-Type"), value(of: "Content-Type")].map { $0?.mediaType ?? "" }
         guard types[0] == types[1] else {
             let words = types.map { $0.isEmpty ? "missing" : $0 }
-            return ["the media type is \(words[0]), and was \(words[1])"]
+            return ["the media type is \(words[0]), but was \(words[1])"]
         }
-        guard !types[0].isStreamOfLines, missingBody == nil, let old = try? JSONTree(Data(body)) else { return [] }
+        guard !types[0].isStreamOfLines, missingBodyReason == nil, let old = try? JSONTree(Data(body)) else { return [] }
         var data = Data()
         for try await chunk in ByteStream(response) { data += chunk }
-        guard let tree = try? JSONTree(data) else { return ["the body is not JSON, and was"] }
+        guard let tree = try? JSONTree(data) else { return ["the body is no longer JSON"] }
         return JSONShape(old).changes(in: JSONShape(tree))
     }
 }

@@ -28,7 +28,7 @@ struct Differences {
         let expected: Shown?
         let actual: Shown?
         /// Whether each run may generate such a value.
-        let isAlike: Bool
+        let mayBothBeGenerated: Bool
 
         var description: String {
             let isMissing = expected?.pattern.hasPlaceholders == true && actual?.pattern.bytes.isEmpty != false
@@ -48,7 +48,7 @@ struct Differences {
     fileprivate(set) var conflict: String?
 
     /// The names of the values that differ, if each run may generate them all.
-    var namesOfGeneratedValues: Set<String> { list.allSatisfy(\.isAlike) ? Set(list.map(\.name)) : [] }
+    var namesOfGeneratedValues: Set<String> { list.allSatisfy(\.mayBothBeGenerated) ? Set(list.map(\.name)) : [] }
 
     /// What to do, if that is known.
     var suggestion: String? {
@@ -65,7 +65,7 @@ struct DifferenceFinder {
 
     init(_ placeholders: Placeholders, _ bindings: Bindings) { (self.placeholders, self.bindings) = (placeholders, bindings) }
 
-    mutating func compare(_ shapes: Sides<RequestShape>, _ significantHeaders: [String]) {
+    mutating func compare(_ shapes: Sides<NormalizedRequest>, _ significantHeaders: [String]) {
         let (recorded, sent) = (shapes.recorded, shapes.sent)
         if recorded.method != sent.method { add("method", shapes.map { shown($0.method) }) }
         if recorded.origin != nil, recorded.origin != sent.origin { add("host", shapes.map { shown($0.origin ?? "none") }) }
@@ -90,13 +90,14 @@ struct DifferenceFinder {
     }
 
     private mutating func add(_ place: String, name: String = "", _ values: Sides<Differences.Shown?>) {
-        let isAlike =
+        let mayBothBeGenerated =
             if let expected = values.recorded, let actual = values.sent, !name.isEmpty, expected.isText == actual.isText {
-                expected.pattern.bytes.isAlike(actual.pattern.bytes)
+                expected.pattern.bytes.mayBothBeGenerated(actual.pattern.bytes)
             } else {
                 false
             }
-        differences.list.append(.init(place: place, name: name, expected: values.recorded, actual: values.shown, isAlike: isAlike))
+        differences.list.append(
+            .init(place: place, name: name, expected: values.recorded, actual: values.shown, mayBothBeGenerated: mayBothBeGenerated))
         differences.distance += 1
     }
 
@@ -113,7 +114,7 @@ struct DifferenceFinder {
 
     // MARK: - Comparing the parts
 
-    private mutating func compare(_ items: Sides<[RequestShape.Item]>, _ place: String) {
+    private mutating func compare(_ items: Sides<[NormalizedRequest.Item]>, _ place: String) {
         let keys = (items.recorded + items.sent).map(\.name.string).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
         for key in keys {
             let values = items.map { items in items.filter { $0.name.string == key }.map(\.value) }
@@ -125,7 +126,7 @@ struct DifferenceFinder {
         }
     }
 
-    private mutating func compare(_ bodies: Sides<RequestShape.Body>) {
+    private mutating func compare(_ bodies: Sides<NormalizedRequest.Body>) {
         switch (bodies.recorded, bodies.sent, bodies.shown) {
         case (.json(let recorded), .json(let sent), .json(let shown)):
             compare(Sides(recorded: recorded, sent: sent, shown: shown), name: "", at: "body")
@@ -144,7 +145,7 @@ struct DifferenceFinder {
         }
     }
 
-    private mutating func compare(_ values: Sides<RequestShape.Value?>, name: String, at place: String) {
+    private mutating func compare(_ values: Sides<NormalizedRequest.Value?>, name: String, at place: String) {
         if let recorded = values.recorded, let sent = values.sent, isMatch({ recorded.matches(sent, placeholders, &$0) }) { return }
         switch (values.recorded, values.sent) {
         case (.object?, .object?):
@@ -171,7 +172,7 @@ struct DifferenceFinder {
 
 // MARK: - Text
 
-extension RequestShape.Body {
+extension NormalizedRequest.Body {
     fileprivate var isText: Bool { if case .text = self { true } else { false } }
 
     fileprivate var summary: String {
@@ -186,13 +187,13 @@ extension RequestShape.Body {
     }
 }
 
-extension RequestShape.Value? {
-    fileprivate var members: [RequestShape.Member] { if case .object(let members)? = self { members } else { [] } }
+extension NormalizedRequest.Value? {
+    fileprivate var members: [NormalizedRequest.Member] { if case .object(let members)? = self { members } else { [] } }
 
-    fileprivate var elements: [RequestShape.Value] { if case .array(let elements)? = self { elements } else { [] } }
+    fileprivate var elements: [NormalizedRequest.Value] { if case .array(let elements)? = self { elements } else { [] } }
 }
 
-extension RequestShape.Value {
+extension NormalizedRequest.Value {
     fileprivate var isString: Bool { if case .string = self { true } else { false } }
 
     fileprivate var text: String {
@@ -229,8 +230,8 @@ extension Set<String> {
 }
 
 extension [UInt8] {
-    /// Whether a program may generate both in each run: numbers, UUIDs, or words of one length.
-    func isAlike(_ other: [UInt8]) -> Bool {
+    /// Whether a program may generate both in each run: they are numbers, or texts of one length, at least six bytes and without a space.
+    func mayBothBeGenerated(_ other: [UInt8]) -> Bool {
         guard !isEmpty, !other.isEmpty else { return false }
         if allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }), other.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) {
             return true

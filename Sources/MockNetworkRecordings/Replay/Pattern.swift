@@ -6,17 +6,17 @@ struct Bindings: Sendable {
     /// The placeholder that has a text, and last met another.
     private(set) var conflict: String?
 
-    mutating func bind(_ name: String, to text: [UInt8], isIgnored: Bool) {
+    mutating func bind(_ placeholder: String, to text: [UInt8], isIgnored: Bool) {
         if !isIgnored { count += 1 }
-        values[name] = text
+        values[placeholder] = text
     }
 
-    mutating func noteConflict(_ name: String) { conflict = name }
+    mutating func noteConflict(_ placeholder: String) { conflict = placeholder }
 }
 
 /// A text of a file in which the placeholders of the test's or the environment's secrets match any text.
 struct Pattern: Sendable, Equatable {
-    private enum Piece: Equatable { case text([UInt8]), name(String) }
+    private enum Piece: Equatable { case text([UInt8]), placeholder(String) }
 
     /// With the placeholder alone for each JWT.
     let bytes: [UInt8]
@@ -25,9 +25,9 @@ struct Pattern: Sendable, Equatable {
     init(_ text: String, _ placeholders: Placeholders) {
         bytes = placeholders.canonical(Array(text.utf8))
         var (pieces, copied): ([Piece], Int) = ([], 0)
-        for (range, name) in placeholders.occurrences(in: bytes) where !placeholders.isFromResponse(name) {
+        for (range, placeholder) in placeholders.occurrences(in: bytes) where !placeholders.isFromResponse(placeholder) {
             if range.lowerBound > copied { pieces.append(.text(Array(bytes[copied..<range.lowerBound]))) }
-            pieces.append(.name(name))
+            pieces.append(.placeholder(placeholder))
             copied = range.upperBound
         }
         if copied < bytes.count { pieces.append(.text(Array(bytes[copied...]))) }
@@ -37,7 +37,7 @@ struct Pattern: Sendable, Equatable {
     var string: String { String(decoding: bytes, as: UTF8.self) }
 
     /// Whether it has placeholders that match other texts.
-    var hasPlaceholders: Bool { pieces.contains { if case .name = $0 { true } else { false } } }
+    var hasPlaceholders: Bool { pieces.contains { if case .placeholder = $0 { true } else { false } } }
 
     func matches(_ other: Pattern, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         let text = other.bytes
@@ -48,10 +48,10 @@ struct Pattern: Sendable, Equatable {
             case .text(let part):
                 guard text[position...].starts(with: part) else { return false }
                 position += part.count
-            case .name(let name):
-                guard let end = end(ofNameAt: index, in: text, from: position) else { return false }
+            case .placeholder(let placeholder):
+                guard let end = end(ofPlaceholderAt: index, in: text, from: position) else { return false }
                 let captured = Array(text[position..<end])
-                guard Self.bind(name, captured, placeholders, &bindings) else { return false }
+                guard Self.bind(placeholder, captured, placeholders, &bindings) else { return false }
                 position = end
             }
         }
@@ -59,7 +59,7 @@ struct Pattern: Sendable, Equatable {
     }
 
     /// The end of the text of a placeholder: before the next piece.
-    private func end(ofNameAt index: Int, in text: [UInt8], from position: Int) -> Int? {
+    private func end(ofPlaceholderAt index: Int, in text: [UInt8], from position: Int) -> Int? {
         guard index + 1 < pieces.count, case .text(let next) = pieces[index + 1] else { return text.count }
         if index + 2 == pieces.count {
             let end = text.count - next.count
@@ -69,19 +69,19 @@ struct Pattern: Sendable, Equatable {
     }
 
     /// Gives the placeholder its text, or compares it with the text that it has.
-    static func bind(_ name: String, _ text: [UInt8], _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
-        let isIgnored = placeholders.origins[name] == .ignored
+    static func bind(_ placeholder: String, _ text: [UInt8], _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
+        let isIgnored = placeholders.origins[placeholder] == .ignored
         if !isIgnored {
-            if let value = bindings.values[name] {
+            if let value = bindings.values[placeholder] {
                 if isSame(value, text) { return true }
-                bindings.noteConflict(name)
+                bindings.noteConflict(placeholder)
                 return false
             }
-            guard !text.isEmpty, !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.name) }) else {
+            guard !text.isEmpty, !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.placeholder) }) else {
                 return false
             }
         }
-        bindings.bind(name, to: text, isIgnored: isIgnored)
+        bindings.bind(placeholder, to: text, isIgnored: isIgnored)
         return true
     }
 

@@ -4,8 +4,8 @@ import MockNetwork
 
 extension Replay {
     /// The nearest entries and what differs, for a request that none answers. Secrets of the request are shown by their names.
-    func report(of exchange: RecordedExchange, _ sent: RequestShape) -> String {
-        let shown = RequestShape(
+    func report(of exchange: RecordedExchange, _ sent: NormalizedRequest) -> String {
+        let shown = NormalizedRequest(
             SecretReplacer([exchange], hidden, ignoring: SecretNames(), reservedPlaceholders: Set(placeholders.origins.keys))
                 .redactedExchanges[0], placeholders,
             ignoring: ignored, forAnyHost: isForAnyHost)
@@ -14,7 +14,7 @@ extension Replay {
         var text = "None of the \(entries.count) entries of the recording answers it. The nearest:"
         if entries.count == 1 { text = "The one entry of the recording does not answer it:" }
         for (entry, differences) in near {
-            text += "\n\n    \(entry.exchange.line) (\(entry.place))"
+            text += "\n\n    \(entry.exchange.requestSummary) (\(entry.entryPath))"
             for difference in differences.list.prefix(4) { text += "\n    \(difference.description)" }
             if let conflict = differences.conflict { text += "\n    \(conflict): expected one secret wherever it stands, got several" }
         }
@@ -25,12 +25,12 @@ extension Replay {
     /// The names of the values in which a request differs from the nearest unused entry. Empty if it also differs in what an app does not
     /// generate in each run.
     func namesOfGeneratedValues(in exchange: RecordedExchange) -> Set<String> {
-        let sent = RequestShape(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
+        let sent = NormalizedRequest(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
         let unused = entries.indices.filter { uses[$0] == 0 }.map { entries[$0] }
         return nearest(to: sent, shown: sent, in: unused).first?.1.namesOfGeneratedValues ?? []
     }
 
-    private func nearest(to sent: RequestShape, shown: RequestShape, in entries: [Entry]) -> [(Entry, Differences)] {
+    private func nearest(to sent: NormalizedRequest, shown: NormalizedRequest, in entries: [Entry]) -> [(Entry, Differences)] {
         let found = entries.filter { $0.problem == nil }.map { entry in
             var finder = DifferenceFinder(placeholders, bindings)
             finder.compare(Sides(recorded: entry.shape, sent: sent, shown: shown), entry.significantHeaders)
@@ -42,6 +42,6 @@ extension Replay {
     private var unreadable: String {
         let unreadable = entries.filter { $0.problem != nil }
         guard let first = unreadable.first else { return "" }
-        return "\n\n\(unreadable.count) of them cannot be read. The first is \(first.place): \(first.problem ?? "")"
+        return "\n\n\(unreadable.count) of them cannot be read. The first is \(first.entryPath): \(first.problem ?? "")"
     }
 }

@@ -7,8 +7,8 @@ struct Replay: Sendable {
     struct Entry: Sendable {
         let exchange: RecordedExchange
         /// The place in the file, such as `search.har: log.entries[3]`.
-        let place: String
-        let shape: RequestShape
+        let entryPath: String
+        let shape: NormalizedRequest
         /// The headers that tell responses apart. Their names are lowercased.
         var significantHeaders: [String] = []
         /// The reason why it answers no request; `nil` if it can be read.
@@ -47,8 +47,9 @@ struct Replay: Sendable {
         isFromOtherProgram = file.isFromOtherProgram
         var entries = file.entries.map { entry in
             Entry(
-                exchange: entry.exchange, place: entry.place,
-                shape: RequestShape(entry.exchange, file.placeholders, ignoring: ignored, forAnyHost: isForAnyHost), problem: entry.problem)
+                exchange: entry.exchange, entryPath: entry.entryPath,
+                shape: NormalizedRequest(entry.exchange, file.placeholders, ignoring: ignored, forAnyHost: isForAnyHost),
+                problem: entry.problem)
         }
         for index in entries.indices { entries[index].significantHeaders = Self.significantHeaders(of: entries[index].exchange) }
         if file.isFromOtherProgram {
@@ -78,7 +79,7 @@ struct Replay: Sendable {
 
     /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
-        let sent = RequestShape(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
+        let sent = NormalizedRequest(exchange, placeholders, ignoring: ignored, forAnyHost: isForAnyHost)
         var candidates: [Candidate] = []
         for index in entries.indices where entries[index].problem == nil {
             var attempt = bindings
@@ -90,7 +91,7 @@ struct Replay: Sendable {
             }
             if let least = candidates.first?.bindings.count, attempt.count > least { continue }
             if let least = candidates.first?.bindings.count, attempt.count < least { candidates = [] }
-            let similarity = entries[index].shape.similarity(to: sent, placeholders, &attempt, differenceCounts: !isFromOtherProgram)
+            let similarity = entries[index].shape.similarity(to: sent, placeholders, &attempt, penalizesDifferences: !isFromOtherProgram)
             candidates.append(Candidate(index: index, bindings: attempt, similarity: similarity))
         }
         guard !candidates.isEmpty else { return .failure(Failure(description: report(of: exchange, sent))) }
@@ -115,14 +116,14 @@ struct Replay: Sendable {
     private func usedUp(_ indices: [Int]) -> String {
         let (count, last) = (indices.count, entries[indices[indices.count - 1]])
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
-        return "\(last.exchange.line) was recorded \(times) (\(last.place)), and the test has sent it once more."
+        return "\(last.exchange.requestSummary) was recorded \(times) (\(last.entryPath)), and was sent once more."
     }
 }
 
 // MARK: - Headers
 
 extension Replay.Entry {
-    fileprivate func hasSignificantHeaders(of sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
+    fileprivate func hasSignificantHeaders(of sent: NormalizedRequest, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         for name in significantHeaders {
             switch (shape.value(of: name), sent.value(of: name)) {
             case (nil, nil): break
@@ -134,16 +135,16 @@ extension Replay.Entry {
     }
 }
 
-extension RequestShape {
+extension NormalizedRequest {
     func value(of name: String) -> Pattern? { headers.first { $0.name == name }?.value }
 
     /// How many headers are the same. One that fits only because its placeholder has no text yet counts less. Placeholders get their texts.
     ///
-    /// - Parameter differenceCounts: Whether a header that only one of them has, or that differs, makes them less alike.
+    /// - Parameter penalizesDifferences: Whether a header that only one of them has, or that differs, makes them less alike.
     fileprivate func similarity(
-        to sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings, differenceCounts: Bool
+        to sent: NormalizedRequest, _ placeholders: Placeholders, _ bindings: inout Bindings, penalizesDifferences: Bool
     ) -> Int {
-        let difference = differenceCounts ? -1 : 0
+        let difference = penalizesDifferences ? -1 : 0
         var similarity = 0
         let count = bindings.count
         for (name, value) in headers {

@@ -54,13 +54,13 @@ final class ReplaySource: Sendable {
     private func answer(
         to request: PreparedRequest, from entry: RecordedFile.Entry, _ placeholders: Placeholders, _ bindings: Bindings
     ) -> Playback {
-        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.place) has no usable response: \(reason).")) }
+        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.entryPath) has no usable response: \(reason).")) }
         if let problem = entry.responseProblem { return unusable(problem) }
         let exchange = entry.exchange
         guard let response = exchange.response else {
             return exchange.failure == RecordedExchange.abandoned ? .never : .failure(URLError(recordedReason: exchange.failure ?? ""))
         }
-        if let missing = response.missingBody { return unusable(missing) }
+        if let missing = response.missingBodyReason { return unusable(missing) }
         let passed = exchange.started == .distantPast ? 0 : Date().timeIntervalSince(exchange.started).rounded(.down)
         let replayed = ReplayedResponse(response, placeholders, bindings, movedBy: passed)
         var headers = HTTPHeaders()

@@ -15,7 +15,7 @@ struct ReplayedResponse {
             let value = Array(field.value.utf8)
             let bytes = Self.replacing(value, LeafFinder.leaves(ofHeader: field.name, value), placeholders, bindings, seconds)
             return RecordedExchange.Field(
-                name: field.name, value: String(decoding: bytes, as: UTF8.self).moved(in: field.name, by: seconds))
+                name: field.name, value: String(decoding: bytes, as: UTF8.self).movedValue(of: field.name, by: seconds))
         }
         let type = response.value(of: "Content-Type") ?? ""
         body = Self.replacing(response.body, LeafFinder.leaves(ofBody: response.body, type: type), placeholders, bindings, seconds)
@@ -27,7 +27,7 @@ struct ReplayedResponse {
         let occurrences = placeholders.occurrences(in: bytes)
         guard !occurrences.isEmpty else { return bytes }
         // To find the leaves of a large body takes long.
-        let leaves = occurrences.contains { bindings.values[$0.name] != nil } || bytes.mayHaveExpiries ? leaves() : []
+        let leaves = occurrences.contains { bindings.values[$0.placeholder] != nil } || bytes.mayHaveExpiries ? leaves() : []
         let around = leaves.around(occurrences.map(\.range))
         var replacements: [(range: Range<Int>, text: [UInt8])] = []
         for ((range, name), around) in zip(occurrences, around) {
@@ -148,8 +148,8 @@ extension String {
         return (abs(hours) * 60 + minutes) * (end[0].hasPrefix("-") ? -60 : 60)
     }
 
-    /// The value of a header in replay.
-    fileprivate func moved(in header: String, by seconds: TimeInterval) -> String {
+    /// The value of a header in a replay that begins `seconds` later than the recording.
+    fileprivate func movedValue(of header: String, by seconds: TimeInterval) -> String {
         switch header.lowercased() {
         case "retry-after": return "0"
         case "date", "expires": return Date(httpDate: self, now: Date()).map { ($0 + seconds).httpDate } ?? self

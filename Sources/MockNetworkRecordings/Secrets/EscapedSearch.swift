@@ -82,7 +82,8 @@ struct EscapedSearch {
             }
             return units
         case UInt8(ascii: "\\"):
-            // A quote is \", in JSON in JSON \\\", and so on: of the backslashes before a letter, the escape may begin at each of these.
+            // A quote is \", in JSON in JSON \\\", and so on: of the backslashes before a letter, the escape may begin
+            // at the first, the second, the fourth, or the last.
             let last = place + bytes[place...].prefix(8).prefix { $0 == UInt8(ascii: "\\") }.count - 1
             let ends = Set([place, place + 1, place + 3, last]).filter { $0 <= last }
             return ends.sorted(by: >).compactMap { JSONEscape(bytes, at: $0) }.map { (Array(String($0.scalar).utf8), $0.end) }

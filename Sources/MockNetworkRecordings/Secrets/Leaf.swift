@@ -86,10 +86,11 @@ extension LeafFinder {
             let end = text.first("/", in: colon + 3..<mark) ?? mark
             var host = colon + 3..<end
             if let at = text.bytes[host].lastIndex(of: UInt8(ascii: "@")) {
-                if let colon = text.first(":", in: host.lowerBound..<at) {
-                    add(text[host.lowerBound..<colon].decodingPercent(), "user", isCredential: true)
-                    add(text[colon + 1..<at].decodingPercent(), "password", isCredential: true)
-                }
+                let colon = text.first(":", in: host.lowerBound..<at)
+                let user = text[host.lowerBound..<(colon ?? at)].decodingPercent()
+                // Alone, it may be a token, or a word such as "git".
+                if colon != nil || !user.bytes.isOrdinary { add(user, "user", isCredential: true) }
+                if let colon { add(text[colon + 1..<at].decodingPercent(), "password", isCredential: true) }
                 host = at + 1..<end
             }
             add(text[host], "")
@@ -242,7 +243,7 @@ extension LeafFinder {
                 } else if start == 0 || "?&;#".utf8.contains(before) {
                     let marks = start > 0 ? "&;#\"'<>\\)" : "&;#\"'<>\\),"
                     let end = bytes[(place + 1)...].firstIndex { $0 <= 0x20 || marks.utf8.contains($0) } ?? bytes.count
-                    // At the start of a text it may be a program's.
+                    // At the start of a text, it may be source code.
                     guard start > 0 || bytes[end...].allSatisfy({ $0 <= 0x20 }) || "&;,".utf8.contains(bytes[end]) else { continue }
                     add(text[place + 1..<end].decodingPercent(plusIsSpace: true), text[start..<place].decodingPercent().string)
                 }
@@ -269,7 +270,8 @@ extension LeafFinder {
                 let start = rest.lowerBound + (isData ? 9 : 0)
                 var last = text.first(isData ? "]" : "<", in: start..<rest.upperBound)
                 while isData, let place = last, !text.has("]]>", at: place) { last = text.first("]", in: place + 1..<rest.upperBound) }
-                guard let end = last, end > start else { continue }
+                // The space around a text is not part of it.
+                guard let last, let end = bytes[start..<max(start, last)].lastIndex(where: { $0 > 0x20 }).map({ $0 + 1 }) else { continue }
                 let name = bytes[(place + 1)...].prefix { isName($0) }
                 add(text[start..<end], String(decoding: name.split(separator: UInt8(ascii: ":")).last ?? [], as: UTF8.self))
             default: break

@@ -12,27 +12,27 @@ struct Placeholders: Sendable {
         self.origins = origins
         lengths = Set(origins.keys.map(\.utf8.count)).sorted(by: >)
         var beginnings = BytePairs()
-        for name in origins.keys { beginnings.insert(name.utf8) }
+        for placeholder in origins.keys { beginnings.insert(placeholder.utf8) }
         self.beginnings = beginnings
     }
 
     init(_ secrets: [Secret]) { self.init(Dictionary(secrets.map { ($0.placeholder, $0.origin) }) { $1 }) }
 
     /// Whether the placeholder matches itself alone, because a response gave it to the app.
-    func isFromResponse(_ name: String) -> Bool { origins[name] == .response }
+    func isFromResponse(_ placeholder: String) -> Bool { origins[placeholder] == .response }
 
     /// The placeholders in a text. If one is the signature of a JWT, its range is that of the whole JWT.
-    func occurrences(in bytes: [UInt8]) -> [(range: Range<Int>, name: String)] {
+    func occurrences(in bytes: [UInt8]) -> [(range: Range<Int>, placeholder: String)] {
         guard !origins.isEmpty else { return [] }
-        var found: [(range: Range<Int>, name: String)] = []
+        var found: [(range: Range<Int>, placeholder: String)] = []
         for place in beginnings.places(in: bytes) {
             let floor = found.last?.range.upperBound ?? 0
             // A number that is longer than a placeholder is none.
             guard place >= floor, !bytes[place].isDigit || place == 0 || !bytes[place - 1].isDigit else { continue }
             for end in lengths.map({ place + $0 }) where end <= bytes.count && (end == bytes.count || !bytes[end].isDigit) {
-                let name = String(decoding: bytes[place..<end], as: UTF8.self)
-                guard origins[name] != nil else { continue }
-                found.append((startOfJWT(bytes, before: place, from: floor)..<end, name))
+                let placeholder = String(decoding: bytes[place..<end], as: UTF8.self)
+                guard origins[placeholder] != nil else { continue }
+                found.append((startOfJWT(bytes, before: place, from: floor)..<end, placeholder))
                 break
             }
         }
@@ -53,6 +53,7 @@ struct Placeholders: Sendable {
     func canonical(_ bytes: [UInt8]) -> [UInt8] {
         guard !origins.isEmpty else { return bytes }
         return bytes.replacing(
-            occurrences(in: bytes).lazy.filter { $0.range.count > $0.name.utf8.count }.map { ($0.range, Array($0.name.utf8)) })
+            occurrences(in: bytes).lazy.filter { $0.range.count > $0.placeholder.utf8.count }.map { ($0.range, Array($0.placeholder.utf8)) }
+        )
     }
 }

@@ -15,19 +15,19 @@ struct Secret {
 
     enum Kind: Equatable {
         case text, number, uuid
-        /// The head and the claims of the JWT, in Base64.
-        case jwt(head: String, claims: String)
+        /// The header and the payload of the JWT, in Base64.
+        case jwt(header: String, payload: String)
     }
 
     let text: [UInt8]
     let base: String
-    let kind: Kind
+    private(set) var kind: Kind
     var isCookie: Bool
     /// The index of the part of the traffic in which it was found first.
     let firstPart: Int
     var origin = Origin.request
     var placeholder = ""
-    /// The placeholder, after the head and the claims of a JWT.
+    /// The placeholder, after the header and the payload of a JWT.
     var replacement = ""
     /// Whether it may stand in the traffic by chance, so that it is replaced only where it is known to be the secret.
     let isOrdinary: Bool
@@ -43,11 +43,14 @@ struct Secret {
         } else if text.allSatisfy(\.isDigit), text.count < 19, text.first != UInt8(ascii: "0") || text.count == 1 {
             kind = .number
         } else if string.isJWT {
-            kind = .jwt(head: parts[0], claims: parts[1])
+            kind = .jwt(header: parts[0], payload: parts[1])
         } else {
             kind = .text
         }
     }
+
+    /// Makes its placeholder a number, because it stands as a number in JSON, which must stay JSON.
+    mutating func becomeNumber() { kind = .number }
 
     /// The beginning of a placeholder, and the least number of digits that follow.
     var pattern: (prefix: String, width: Int) {
@@ -62,7 +65,8 @@ struct Secret {
 // MARK: - Texts
 
 extension [UInt8] {
-    /// Whether a text of this kind stands in ordinary traffic: under 8 bytes, letters of one case, under 12 digits, or a fraction.
+    /// Whether the text is likely to stand elsewhere by chance: it has under 8 bytes, is letters of one case, has under 12 digits and nothing
+    /// else but signs, as a date, or is a fraction.
     var isOrdinary: Bool {
         if count < 8 || allSatisfy({ $0.isLowercaseLetter }) || allSatisfy({ $0.isUppercaseLetter }) { return true }
         guard allSatisfy({ $0.isDigit || "eE.+-".utf8.contains($0) }) else { return false }

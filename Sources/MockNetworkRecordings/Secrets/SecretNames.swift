@@ -47,8 +47,13 @@ struct SecretNames: Sendable {
         // In a signed URL, it cannot be anything else.
         let isSigned = words.count > 2 && words[0] == "x" && ["amz", "goog"].contains(words[1])
         if isNumber { return nil }
-        return Self.match(words, Self.weak).map { ($0, isSigned ? .anyText : .exceptOrdinaryTextInResponses) }
-            ?? Self.match(words, Self.namesInRequests).map { ($0, .onlyInRequests) }
+        if let base = Self.match(words, Self.weak) { return (base, isSigned ? .anyText : .exceptOrdinaryTextInResponses) }
+        // `accesstoken` and `api_keys`.
+        let last = words[words.count - 1]
+        let singular = last.hasSuffix("s") ? words.dropLast() + [String(last.dropLast())] : words
+        let base = Self.match(singular, Self.weak) ?? Self.weakEndings.first { singular[singular.count - 1].hasSuffix($0) }
+        if let base { return (base, .exceptOrdinaryTextInResponses) }
+        return Self.match(words, Self.namesInRequests).map { ($0, .onlyInRequests) }
     }
 
     /// Whether the test keeps the values of this name.
@@ -102,8 +107,11 @@ struct SecretNames: Sendable {
         "password", "passwd", "pwd", "passphrase", "passcode", "pin", "otp", "cvv", "cvc", "cardnumber",
     ]
     private static let weak: Set = [
-        "secret", "token", "apikey", "accesskey", "privatekey", "credential", "authorization", "sessionid", "csrf", "signature", "sig",
+        "secret", "token", "apikey", "accesskey", "privatekey", "secretkey", "credential", "authorization", "sessionid", "csrf",
+        "signature", "sig",
     ]
+    /// The ends of words that are written as one, such as `csrfmiddlewaretoken`.
+    private static let weakEndings = ["token", "secret", "apikey", "password"]
     /// Responses use these for much else.
     private static let namesInRequests = Set(["auth", "jwt", "appid"] + String.namesOfKeys)
     /// A number is secret only under these, and under those that the test hides.

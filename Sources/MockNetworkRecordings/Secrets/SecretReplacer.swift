@@ -38,7 +38,7 @@ struct SecretReplacer {
     /// The reasons why these exchanges cannot be written, in sentences without secrets.
     var problems: [String] {
         guard !reasons.isEmpty else { return [] }
-        let lines = redactedExchanges.map(\.line)
+        let lines = redactedExchanges.map(\.requestSummary)
         return reasons.map { "\(lines[$0.exchange]) \($0.text)" }.reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
@@ -64,7 +64,7 @@ extension SecretReplacer {
         let part = parts[index]
         for leaf in part.leaves {
             if leaf.kind != .key, !part.isResponse, let base = ignored.ignored(leaf.name) {
-                add(leaf.text.bytes, base, at: leaf.text.range, in: index, isIgnored: true)
+                add(leaf.text.bytes, base, at: leaf.text.range, in: index, isNumber: leaf.kind == .number, isIgnored: true)
                 continue
             }
             guard let names else { continue }
@@ -102,7 +102,7 @@ extension SecretReplacer {
         if rule == .exceptOrdinaryTextInResponses, bytes.isOrdinary, plainTexts.contains(bytes) { return }
         let scheme = ["bearer ", "basic ", "token "].first { leaf.text.string.lowercased().hasPrefix($0) }?.utf8.count ?? 0
         let range = scheme < bytes.count ? scheme..<bytes.count : 0..<bytes.count
-        add(Array(bytes[range]), base, at: leaf.text.range(of: range), in: index)
+        add(Array(bytes[range]), base, at: leaf.text.range(of: range), in: index, isNumber: leaf.kind == .number)
     }
 
     private mutating func findProgramSecrets(in index: Int) {
@@ -130,7 +130,14 @@ extension SecretReplacer {
             reasons.append(
                 (part.exchange, "has a body with the Content-Encoding \(coding), in which secrets cannot be found; send it uncompressed"))
         }
-        guard let text = part.textInOtherEncoding else { return }
+        guard let text = part.textInOtherEncoding else {
+            let found = part.leaves.isEmpty ? SourceText(part.bytes).unmistakableSecrets().map(\.base) : []
+            // In a binary body, text that looks like the user of a URL may be there by chance.
+            if let base = found.first(where: { !["user", "password"].contains($0) }) {
+                reasons.append((part.exchange, "has a \(base) in a binary body, where it cannot be replaced"))
+            }
+            return
+        }
         for leaf in LeafFinder.leaves(ofBody: text, type: type) where leaf.kind != .key && leaf.text.bytes.hasWord {
             var base = leaf.text.unmistakableSecrets().first?.base
             if let (listed, rule) = names.secret(leaf.name, isNumber: leaf.kind == .number),
@@ -144,7 +151,8 @@ extension SecretReplacer {
     }
 
     private mutating func add(
-        _ text: [UInt8], _ base: String, at range: Range<Int>?, in index: Int, isCookie: Bool = false, isIgnored: Bool = false
+        _ text: [UInt8], _ base: String, at range: Range<Int>?, in index: Int, isCookie: Bool = false, isNumber: Bool = false,
+        isIgnored: Bool = false
     ) {
         guard !text.isEmpty else { return }
         let isNew = indices[text] == nil
@@ -156,8 +164,9 @@ extension SecretReplacer {
         } else if !isCookie {
             secrets[secret].isCookie = false
         }
+        if isNumber { secrets[secret].becomeNumber() }
         if let range { parts[index].hits.append((range, secret)) }
-        guard isNew, case .jwt(_, let claims) = secrets[secret].kind, let json = Data(base64URL: claims), let names else { return }
+        guard isNew, case .jwt(_, let payload) = secrets[secret].kind, let json = Data(base64URL: payload), let names else { return }
         let bytes = Array(json)
         parts.append(
             MessagePart(
@@ -190,7 +199,8 @@ extension SecretReplacer {
             for leaf in part.leaves {
                 let whole = leaf.text.bytes.count <= longest ? indices[leaf.text.bytes] : nil
                 if leaf.kind == .number {
-                    if let whole, secrets[whole].kind == .number, !secrets[whole].isOrdinary || isReplaced(whole, in: index) {
+                    if let whole, !secrets[whole].isOrdinary || isReplaced(whole, in: index) {
+                        secrets[whole].becomeNumber()
                         hits.append((leaf.text.range, whole))
                     }
                     continue
@@ -216,10 +226,10 @@ extension SecretReplacer {
         }
     }
 
-    /// Where the app has a secret from that stands first in a response, or in a request.
+    /// The origin of a secret whose first occurrence is in a response, or in a request.
     private func origin(of secret: Int, isResponse: Bool) -> Secret.Origin {
         if secrets[secret].origin == .ignored { return .ignored }
-        // What a response has in clear, too, the app may take from there, and then it sends another text than the placeholder.
+        // If a response also has the text in clear, the app may take it from there, and sends it instead of the placeholder.
         return isResponse && !plainTexts.contains(secrets[secret].text) ? .response : .request
     }
 
@@ -237,7 +247,7 @@ extension SecretReplacer {
         var taken: [String: Set<String>] = [:]
         for index in order {
             let (prefix, width) = secrets[index].pattern
-            let standing = taken[prefix] ?? names(in: prefix).union(reservedPlaceholders)
+            let standing = taken[prefix] ?? placeholdersInTraffic(withPrefix: prefix).union(reservedPlaceholders)
             taken[prefix] = standing
             let digits = max(width, "\(counts[prefix, default: 0] + standing.count)".count)
             repeat {
@@ -248,15 +258,15 @@ extension SecretReplacer {
             secrets[index].replacement = secrets[index].placeholder
         }
         for index in parts.indices {
-            guard case .claims(let secret) = parts[index].field, case .jwt(let head, let claims) = secrets[secret].kind else { continue }
+            guard case .claims(let secret) = parts[index].field, case .jwt(let header, let payload) = secrets[secret].kind else { continue }
             let isChanged = !parts[index].hits.isEmpty
-            let others = isChanged ? Data(rewritten(parts[index], \.replacement)).base64URL : claims
-            secrets[secret].replacement = "\(head).\(others).\(secrets[secret].placeholder)"
+            let others = isChanged ? Data(rewritten(parts[index], \.replacement)).base64URL : payload
+            secrets[secret].replacement = "\(header).\(others).\(secrets[secret].placeholder)"
         }
     }
 
     /// The texts in the traffic that would be placeholders.
-    private func names(in prefix: String) -> Set<String> {
+    private func placeholdersInTraffic(withPrefix prefix: String) -> Set<String> {
         let mark = Array(prefix.utf8)
         var names: Set<String> = []
         for part in parts {

@@ -6,7 +6,7 @@ import MockNetwork
 
 extension SourceText {
     /// The parts that cannot be anything but a secret, whatever the name: a JWT, the text behind `Bearer` and `Basic`, a private key, the
-    /// keys of services, and the password of a URL.
+    /// keys of services, and the user and the password of a URL.
     func unmistakableSecrets() -> [(range: Range<Int>, base: String)] {
         guard bytes.count >= 8 else { return [] }
         var found: [(range: Range<Int>, base: String)] = []
@@ -46,10 +46,11 @@ extension SourceText {
                 endOfKey = close
             case UInt8(ascii: ":") where has("://", at: place):
                 let authority = word(from: place + 3) { $0 > 0x20 && !"/?#\"'<>\\".utf8.contains($0) }
-                guard let at = bytes[authority].lastIndex(of: UInt8(ascii: "@")), let colon = first(":", in: authority.lowerBound..<at)
-                else { continue }
-                found.append((colon + 1..<at, "password"))
-                found.append((authority.lowerBound..<colon, "user"))
+                guard let at = bytes[authority].lastIndex(of: UInt8(ascii: "@")) else { continue }
+                let colon = first(":", in: authority.lowerBound..<at)
+                if let colon { found.append((colon + 1..<at, "password")) }
+                let user = authority.lowerBound..<(colon ?? at)
+                if colon != nil || !Array(bytes[user]).isOrdinary { found.append((user, "user")) }
             default:
                 guard !before.isWordByte, let key = Self.keys.first(where: { has($0.prefix, at: place) }) else { continue }
                 let run = word(from: place) { $0.isLetter || $0.isDigit || "-_".utf8.contains($0) }

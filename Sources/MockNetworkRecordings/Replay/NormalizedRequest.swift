@@ -3,7 +3,7 @@ import Foundation
 import MockNetwork
 
 /// A request as replay compares it: the URL by its parts, and the body by its meaning.
-struct RequestShape: Sendable {
+struct NormalizedRequest: Sendable {
     indirect enum Value: Sendable, Equatable {
         case null
         case bool(Bool)
@@ -77,8 +77,8 @@ private struct Builder {
     }
 
     /// Sorted by name.
-    mutating func items(_ items: [URLQueryItem]) -> [RequestShape.Item] {
-        var kept: [(index: Int, item: RequestShape.Item)] = []
+    mutating func items(_ items: [URLQueryItem]) -> [NormalizedRequest.Item] {
+        var kept: [(index: Int, item: NormalizedRequest.Item)] = []
         for (index, item) in items.enumerated() where !isIgnored(item.name, item.value ?? "") {
             kept.append((index, .init(name: Pattern(item.name, placeholders), value: Pattern(item.value ?? "", placeholders))))
         }
@@ -88,13 +88,13 @@ private struct Builder {
         }.map(\.item)
     }
 
-    mutating func body(_ bytes: [UInt8], _ type: String, isPart: Bool = false) -> RequestShape.Body {
+    mutating func body(_ bytes: [UInt8], _ type: String, isPart: Bool = false) -> NormalizedRequest.Body {
         guard !bytes.isEmpty else { return .bytes([]) }
         if type.mediaType == "application/x-www-form-urlencoded" || !isPart && type.isEmpty && bytes.looksLikeForm {
             return .form(items([URLQueryItem](form: String(decoding: bytes, as: UTF8.self))))
         }
         if type.mediaType.hasPrefix("multipart/"), let multipart = Multipart(bytes, type: type) {
-            var parts: [RequestShape.BodyPart] = []
+            var parts: [NormalizedRequest.BodyPart] = []
             for part in multipart.parts where !isIgnored(part.name, String(decoding: bytes[part.body], as: UTF8.self)) {
                 let head = Pattern(String(decoding: bytes[part.head], as: UTF8.self), placeholders)
                 parts.append(.init(head: head, body: body(Array(bytes[part.body]), part.type, isPart: true)))
@@ -105,18 +105,18 @@ private struct Builder {
         return bytes.isUTF8 ? .text(Pattern(String(decoding: bytes, as: UTF8.self), placeholders)) : .bytes(bytes)
     }
 
-    private mutating func value(_ tree: JSONTree) -> RequestShape.Value {
+    private mutating func value(_ tree: JSONTree) -> NormalizedRequest.Value {
         switch tree {
         case .null: return .null
         case .bool(let value): return .bool(value)
         case .number(let number): return .number(number)
         case .string(let text): return .string(Pattern(text.description, placeholders))
         case .array(let elements):
-            var values: [RequestShape.Value] = []
+            var values: [NormalizedRequest.Value] = []
             for element in elements { values.append(value(element)) }
             return .array(values)
         case .object(let members):
-            var kept: [RequestShape.Member] = []
+            var kept: [NormalizedRequest.Member] = []
             for (name, member) in members where !isIgnored(name.description, member.scalar) {
                 kept.append(.init(name: Pattern(name.description, placeholders), value: value(member)))
             }
@@ -145,9 +145,9 @@ extension JSONTree {
 
 // MARK: - Matching
 
-extension RequestShape {
+extension NormalizedRequest {
     /// Whether a request fits this one of a file. Gives placeholders their texts.
-    func matches(_ sent: RequestShape, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
+    func matches(_ sent: NormalizedRequest, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         guard method == sent.method, origin == nil || origin == sent.origin, path.count == sent.path.count, query.count == sent.query.count
         else { return false }
         for (mine, other) in zip(path, sent.path) where !mine.matches(other, placeholders, &bindings) { return false }
@@ -171,12 +171,12 @@ extension RequestShape {
     }
 }
 
-extension RequestShape.Body {
+extension NormalizedRequest.Body {
     func matches(_ sent: Self, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         switch (self, sent) {
         case (.unknown, _): return true
         case (.json(let mine), .json(let other)): return mine.matches(other, placeholders, &bindings)
-        case (.form(let mine), .form(let other)): return RequestShape.matches(mine, other, placeholders, &bindings)
+        case (.form(let mine), .form(let other)): return NormalizedRequest.matches(mine, other, placeholders, &bindings)
         case (.parts(let mine), .parts(let other)):
             guard mine.count == other.count else { return false }
             for (mine, other) in zip(mine, other) {
@@ -191,7 +191,7 @@ extension RequestShape.Body {
     }
 }
 
-extension RequestShape.Value {
+extension NormalizedRequest.Value {
     func matches(_ sent: Self, _ placeholders: Placeholders, _ bindings: inout Bindings) -> Bool {
         switch (self, sent) {
         case (.number(let mine), .number(let other)):
