@@ -3,7 +3,7 @@ extension Single {
     ///
     /// `subscribe` starts the work and returns a disposable that stops it. It may call its callback on any thread. Only the first event
     /// is delivered, even if several threads race. The disposable is disposed exactly once: after the event, or
-    /// when the subscription is disposed. A callback that is kept for ever keeps nothing else alive after the end.
+    /// when the subscription is disposed. A callback that is kept forever keeps nothing else alive after the end.
     ///
     /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
     @preconcurrency
@@ -49,7 +49,7 @@ extension Single {
         Single { $0.forward(.failure(error), to: $1) }
     }
 
-    /// Creates a single that never ends. Nothing else retains a subscription to it. If you release the subscription without
+    /// Creates a single that never ends. Only you retain a subscription to it. If you release the subscription without
     /// disposing it, it is deallocated, and its `onDisposed` is not called.
     ///
     /// ![No event arrives.](never)

@@ -8,7 +8,7 @@ public enum Hooks {
     private static let handler = Locked(
         Handler { error in
             let text = "\(error)".split(whereSeparator: \.isNewline).joined(separator: " ")
-            StandardError.print("MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): \(text)")
+            StandardError.print("MiniRx: unhandled error (handle it in onFailure:, or set Hooks.defaultErrorHandler): \(text)")
         })
 
     /// Called with every error that no subscriber handles, and with errors that an `after…` closure of `do` throws.

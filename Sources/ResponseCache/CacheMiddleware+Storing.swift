@@ -3,52 +3,53 @@ import Foundation
 import MiniRx
 
 extension CacheMiddleware {
-    func storeResponse(_ response: APIResponse, _ sending: Sending) {
-        let (request, statusCode) = (sending.lookup.request, response.statusCode)
+    func storeResponse(_ response: APIResponse, _ sentLookup: SentLookup) {
+        let (request, statusCode) = (sentLookup.lookup.request, response.statusCode)
         guard request.method != .head, request.range == nil, !request.hasServerConditions, !response.wasRedirectedByTransport else {
             return
         }
         if statusCode == 304 {
             // A 304 to the app's own condition only updates what is stored.
-            guard let stored = newestMatch(sending.lookup, sending.headers), stored.canBeUpdated(by: response) else { return }
-            let updated = stored.updated(by: response, requestTime: sending.time, responseTime: now())
-            replaceStored(with: updated, sending, sent: response.request)
+            guard let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers), stored.canBeUpdated(by: response) else { return }
+            let updated = stored.updated(by: response, requestTime: sentLookup.time, responseTime: now())
+            replaceStored(with: updated, sentLookup, as: response.request)
         } else {
             // A cached redirect is followed by the policy that the cache knows. A middleware behind the cache may have set another.
             if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
                 return
             }
             // A failure or refusal does not replace a stored response that is neither.
-            if statusCode.isFailureOrRefusal, let stored = newestMatch(sending.lookup, sending.headers),
+            if statusCode.isFailureOrRefusal, let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers),
                 !stored.statusCode.isFailureOrRefusal
             {
                 return
             }
-            let new = CachedResponse(response, requestTime: sending.time, responseTime: now())
-            replaceStored(with: new, sending, sent: response.request)
+            let new = CachedResponse(response, requestTime: sentLookup.time, responseTime: now())
+            replaceStored(with: new, sentLookup, as: response.request)
         }
     }
 
     /// Replaces the stored responses that match the request. If `new` must not be stored, it only removes them.
-    func replaceStored(with new: CachedResponse, _ sending: Sending, sent: PreparedRequest) {
-        let epoch = sending.lookup.keyState.epoch
-        guard !sending.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
-        sending.lookup.keyState.serialize { [self] in
-            write(new, sending, sent: sent)
+    func replaceStored(with new: CachedResponse, _ sentLookup: SentLookup, as sent: PreparedRequest) {
+        let epoch = sentLookup.lookup.keyState.epoch
+        guard !sentLookup.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
+        sentLookup.lookup.keyState.serialize { [self] in
+            write(new, sentLookup, as: sent)
             epoch.writes.leave()
         }
     }
 
-    private func write(_ new: CachedResponse, _ sending: Sending, sent: PreparedRequest) {
-        let (request, keyState, headers) = (sending.lookup.request, sending.lookup.keyState, sending.headers)
+    private func write(_ new: CachedResponse, _ sentLookup: SentLookup, as sent: PreparedRequest) {
+        let (request, keyState, headers) = (sentLookup.lookup.request, sentLookup.lookup.keyState, sentLookup.headers)
         guard !keyState.isInvalidated else { return }
         let (old, now) = (store.responses(for: keyState.key), now())
         // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
-        guard !old.contains(where: { $0.matchesVary(of: headers) && $0.requestTime > sending.time && $0.requestTime <= now })
+        guard !old.contains(where: { $0.matchesVary(of: headers) && $0.requestTime > sentLookup.time && $0.requestTime <= now })
         else { return }
-        let others = old.filter { !$0.matchesVary(of: headers) }.suffix(Self.maxVariants - 1)
-        let storable = new.storable(for: request, sent: sent, before: headers, after: sentHeaders(request, sending.lookup.transport))
-        let all = others + [storable].compactMap { $0 }
+        let others = old.filter { !$0.matchesVary(of: headers) }
+        let storable = new.storable(
+            for: request, sent: sent, headersBefore: headers, headersNow: sentHeaders(request, sentLookup.lookup.transport))
+        let all = (others + [storable].compactMap { $0 }).suffix(Self.maxVariants)
         if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
         // An unsafe request may have changed the resource while the store was written.
         if keyState.isInvalidated { store.replace([], for: keyState.key) }
@@ -65,8 +66,9 @@ extension CacheMiddleware {
 
     // MARK: - Requests that are not looked up
 
-    /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL.
-    func bypass(
+    /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL. The response to a
+    /// POST may be stored.
+    func sendWithoutLookup(
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
     ) -> Single<APIResponse> {
         guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
@@ -76,7 +78,7 @@ extension CacheMiddleware {
                 guard 200..<400 ~= response.statusCode else { return }
                 invalidate(request, response)
                 let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
-                storePOST(response, Sending(lookup: lookup, headers: headers, time: time))
+                storePOST(response, SentLookup(lookup: lookup, headers: headers, time: time))
             })
         }
     }
@@ -90,14 +92,15 @@ extension CacheMiddleware {
         }
     }
 
-    /// Stores a response to a POST whose `Content-Location` says that a GET would return it (RFC 9110, section 9.3.3).
-    private func storePOST(_ response: APIResponse, _ sending: Sending) {
-        let request = sending.lookup.request
+    /// Stores a response to a POST whose `Content-Location` says that a GET would return it, if the server says how long it is fresh
+    /// (RFC 9110, section 9.3.3).
+    private func storePOST(_ response: APIResponse, _ sentLookup: SentLookup) {
+        let request = sentLookup.lookup.request
         guard request.method == .post, request.isReceivedInMemory, request.options.cachePolicy != .noStore,
             response.request.url.withoutFragment == request.url.withoutFragment,
             response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
         else { return }
-        let new = CachedResponse(response, requestTime: sending.time, responseTime: now())
-        if new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, sending, sent: response.request) }
+        let new = CachedResponse(response, requestTime: sentLookup.time, responseTime: now())
+        if new.freshness.isExplicit, new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, sentLookup, as: response.request) }
     }
 }

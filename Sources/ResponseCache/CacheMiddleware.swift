@@ -18,13 +18,13 @@ public import MiniRx
 ///
 /// ### Stored responses
 ///
-/// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: requests at the same
-/// time share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
+/// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: concurrent requests
+/// share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
 /// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL.
 /// Downloads, streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty
 /// are stored.
 ///
-/// ### Its place
+/// ### The order of middlewares
 ///
 /// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`.
 ///
@@ -41,9 +41,9 @@ public final class CacheMiddleware: Middleware {
         var epoch = StoreEpoch()
         /// The number of sign-outs at the last `removeAll()`. In a new cache it is 0, because its folder may have an earlier user's
         /// responses.
-        var signOutCount = 0
+        var signOutCountAtRemoval = 0
         /// The number of `removeAll` calls that have not returned.
-        var removals = 0
+        var runningRemovalCount = 0
     }
 
     /// A request that the cache may answer.
@@ -55,7 +55,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// A look-up whose request goes to the server: with its headers, and the time at which it is sent.
-    struct Sending {
+    struct SentLookup {
         let lookup: Lookup
         let headers: SentHeaders
         let time: Date
@@ -67,7 +67,7 @@ public final class CacheMiddleware: Middleware {
     private let scheduler: (any Scheduler)?
     let now: @Sendable () -> Date
     let languages: @Sendable () -> [String]
-    let signOutCount: @Sendable () -> Int
+    let currentSignOutCount: @Sendable () -> Int
     let state = Locked(State())
 
     // MARK: - Creating and clearing a cache
@@ -75,8 +75,8 @@ public final class CacheMiddleware: Middleware {
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - storage: The place for responses. Each cache has a memory of its own.
-    ///   - now: The clock.
+    ///   - storage: The place for responses. Caches do not share their memory.
+    ///   - now: Returns the current date.
     public convenience init(_ storage: Storage = .memory(), now: @escaping @Sendable () -> Date = { Date() }) {
         let (store, scheduler) = storage.makeStore()
         self.init(store, scheduler: scheduler, now: now)
@@ -84,13 +84,14 @@ public final class CacheMiddleware: Middleware {
 
     /// - Parameters:
     ///   - languages: The languages that a request without `Accept-Language` may be sent with.
-    ///   - signOutCount: The number of sign-outs in this process.
+    ///   - currentSignOutCount: Returns the number of sign-outs in this process.
     init(
         _ store: any CacheStore, scheduler: (any Scheduler)?, now: @escaping @Sendable () -> Date,
         languages: @escaping @Sendable () -> [String] = { Locale.preferredLanguages },
-        signOutCount: @escaping @Sendable () -> Int = { SignOutCounter.current }
+        currentSignOutCount: @escaping @Sendable () -> Int = { SignOutCounter.current }
     ) {
-        (self.store, self.scheduler, self.now, self.languages, self.signOutCount) = (store, scheduler, now, languages, signOutCount)
+        (self.store, self.scheduler, self.now, self.languages) = (store, scheduler, now, languages)
+        self.currentSignOutCount = currentSignOutCount
     }
 
     /// The numbers of hits, validations and misses since the cache was created.
@@ -101,14 +102,15 @@ public final class CacheMiddleware: Middleware {
     /// It waits until responses that are being written are stored, and removes them too. A response that arrives later, to a request that
     /// started before the call, is not stored.
     public func removeAll() {
-        let signOutCount = signOutCount()
+        let signOutCount = currentSignOutCount()
         let epoch = state.withLock { state in
-            defer { (state.epoch, state.removals, state.signOutCount) = (StoreEpoch(), state.removals + 1, signOutCount) }
-            return state.epoch
+            state.runningRemovalCount += 1
+            state.signOutCountAtRemoval = signOutCount
+            return exchange(&state.epoch, with: StoreEpoch())
         }
         epoch.writes.wait()
         store.removeAll()
-        state.withLock { $0.removals -= 1 }
+        state.withLock { $0.runningRemovalCount -= 1 }
     }
 
     // MARK: - Answering a request
@@ -121,7 +123,8 @@ public final class CacheMiddleware: Middleware {
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
     ) -> Single<APIResponse> {
         guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainRead else {
-            return bypass(request, transport, next)
+            if request.options.cachePolicy == .onlyIfCached { return .deferred { .just(.notStored(request, isStale: false)) } }
+            return sendWithoutLookup(request, transport, next)
         }
         return .deferred { [self] in
             let epoch = epoch(of: request)
@@ -130,7 +133,7 @@ public final class CacheMiddleware: Middleware {
                 // The cache looks up each hop, so the transport must not follow redirects.
                 lookedUp.returnsRedirects = true
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
-                guard hop.isPlainRead else { return bypass(lookedUp, transport, next) }
+                guard hop.isPlainRead else { return sendWithoutLookup(lookedUp, transport, next) }
                 return lookUp(lookedUp, epoch, transport, next).map { $0.withRequestHeaders(of: hop) }
             }
         }
@@ -139,12 +142,12 @@ public final class CacheMiddleware: Middleware {
     /// Returns the epoch in which the response to a request that starts now may be stored. During `removeAll`, or if the user has signed
     /// out since the request was subscribed to, this is a new epoch, which is never the current one, so the response is not stored.
     func epoch(of request: PreparedRequest) -> StoreEpoch {
-        isBeforeSignOut(request) ? StoreEpoch() : state.withLock { $0.removals == 0 ? $0.epoch : StoreEpoch() }
+        isBeforeSignOut(request) ? StoreEpoch() : state.withLock { $0.runningRemovalCount == 0 ? $0.epoch : StoreEpoch() }
     }
 
     /// Whether a user has signed out since `request` was subscribed to.
     private func isBeforeSignOut(_ request: PreparedRequest) -> Bool {
-        request.context.map { $0.signOutCount < signOutCount() } ?? false
+        request.context.map { $0.signOutCount < currentSignOutCount() } ?? false
     }
 
     private func lookUp(
@@ -153,9 +156,9 @@ public final class CacheMiddleware: Middleware {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
             let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
             // After the end of the epoch or a sign-out, the stored responses may be another user's.
-            let hasEnded = isBeforeSignOut(request) || state.withLock { $0.epoch !== epoch }
-            let ignoresStored = hasEnded || request.options.cachePolicy == .reload || request.hasServerConditions
-            let stored = ignoresStored ? nil : newestMatch(lookup, sentHeaders(request, transport))
+            let isEpochOver = isBeforeSignOut(request) || state.withLock { $0.epoch !== epoch }
+            let ignoresStored = isEpochOver || request.options.cachePolicy == .reload || request.hasServerConditions
+            let stored = ignoresStored ? nil : mostRecentMatch(lookup, sentHeaders(request, transport))
             switch Decision(for: request, stored: stored, at: now()) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):
@@ -164,18 +167,17 @@ public final class CacheMiddleware: Middleware {
             case .validate(let stored): return validateOrUse(stored, lookup)
             case .send: return send(lookup)
             case .fail:
-                let cacheStatus = "\(CachedResponse.cacheName); fwd=\(stored == nil ? "uri-miss" : "stale"); detail=only-if-cached"
-                return .just(APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus]))
+                return .just(.notStored(request, isStale: stored != nil))
             }
         }
         return scheduler.map { response.subscribe(on: $0) } ?? response
     }
 
-    func newestMatch(_ lookup: Lookup, _ sentHeaders: @autoclosure () -> SentHeaders) -> CachedResponse? {
+    func mostRecentMatch(_ lookup: Lookup, _ sentHeaders: @autoclosure () -> SentHeaders) -> CachedResponse? {
         lazy var headers = sentHeaders()
         return store.responses(for: lookup.keyState.key).filter {
             ($0.varyValues.isEmpty || $0.matchesVary(of: headers)) && $0.canServeRange(of: lookup.request)
-        }.newest
+        }.mostRecent
     }
 
     private func use(_ stored: CachedResponse, _ lookup: Lookup, cacheStatus: String = "hit") -> Single<APIResponse> {
@@ -196,7 +198,8 @@ public final class CacheMiddleware: Middleware {
         let keyState = lookup.keyState
         guard keyState.beginValidation() else { return }
         var lookup = lookup
-        // The validation is for the whole response, even if the app asks for a range, because a part would not be stored.
+        // The validation is for the whole response, even if the app asks for a range or the head, because a part would not be stored.
+        lookup.request.method = .get
         lookup.request.headers["Range"] = nil
         // The app has its response: no progress follows.
         lookup.request.reportProgress = nil
@@ -217,23 +220,23 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Asks the server whether a stored response is still valid. Requests at the same time share the answer.
+    /// Asks the server whether a stored response is still valid. Concurrent requests share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let request = lookup.request
         guard stored.hasValidator, !request.asksIfModified, request.method != .head else { return send(lookup) }
         return lookup.keyState.validationCoalescer.intercept(request.validating(stored)) { [self] conditional in
-            count { $0.revalidations += 1 }
-            let sending = sending(lookup)
+            count { $0.validations += 1 }
+            let sent = sentLookup(for: lookup)
             return lookup.next(conditional).flatMap { [self] response in
                 guard response.statusCode == 304, !response.wasRedirectedByTransport else {
-                    storeResponse(response, sending)
+                    storeResponse(response, sent)
                     return .just(response)
                 }
                 // If the 304 is about a response that the cache does not have, the request is sent again without conditions (RFC 9111,
                 // section 4.3.4).
                 guard !stored.hasDifferentETag(from: response) else { return send(lookup) }
-                let updated = stored.updated(by: response, requestTime: sending.time, responseTime: now())
-                replaceStored(with: updated, sending, sent: response.request)
+                let updated = stored.updated(by: response, requestTime: sent.time, responseTime: now())
+                replaceStored(with: updated, sent, as: response.request)
                 let cacheStatus = "fwd=stale; fwd-status=304; stored"
                 return .just(updated.response(to: request, at: now(), cacheStatus: cacheStatus) ?? response)
             }
@@ -242,8 +245,8 @@ public final class CacheMiddleware: Middleware {
 
     private func send(_ lookup: Lookup) -> Single<APIResponse> {
         count { $0.misses += 1 }
-        let sending = sending(lookup)
-        return lookup.next(lookup.request).do(onSuccess: { [self] in storeResponse($0, sending) })
+        let sent = sentLookup(for: lookup)
+        return lookup.next(lookup.request).do(onSuccess: { [self] in storeResponse($0, sent) })
     }
 
     private func count(_ change: (inout CacheStatistics) -> Void) { state.withLock { change(&$0.statistics) } }

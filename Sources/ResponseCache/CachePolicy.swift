@@ -39,8 +39,8 @@ public struct CacheStatistics: Sendable {
     /// The number of ``hits`` that were stale.
     public internal(set) var staleHits = 0
     /// The number of requests that were sent to validate a stored response.
-    public internal(set) var revalidations = 0
-    /// The number of requests that were sent because no stored response could be used or validated.
+    public internal(set) var validations = 0
+    /// The number of requests that were sent and did not validate a stored response.
     public internal(set) var misses = 0
 }
 

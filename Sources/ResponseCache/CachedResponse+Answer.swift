@@ -115,6 +115,12 @@ extension PreparedRequest {
 // MARK: - Responses of the server
 
 extension APIResponse {
+    /// The response to a request that must not be sent, if there is no stored response for it (RFC 9111, section 5.2.1.7).
+    static func notStored(_ request: PreparedRequest, isStale: Bool) -> APIResponse {
+        let cacheStatus = "\(CachedResponse.cacheName); fwd=\(isStale ? "stale" : "uri-miss"); detail=only-if-cached"
+        return APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus])
+    }
+
     /// For a redirect, restores the request headers as the cache `received` them, so that headers set further down are not sent to the new
     /// URL. A header that was removed further down stays removed. Any other response is returned unchanged.
     func withRequestHeaders(of received: PreparedRequest) -> APIResponse {

@@ -21,7 +21,7 @@ struct CachedResponse: Sendable, Equatable {
         statusCode: Int, headers: HTTPHeaders, data: Data, requestTime: Date, responseTime: Date, varyValues: [String: String] = [:]
     ) {
         (self.statusCode, self.headers, self.data, self.varyValues) = (statusCode, headers, data, varyValues)
-        (self.requestTime, self.responseTime) = (requestTime.inBounds, responseTime.inBounds)
+        (self.requestTime, self.responseTime) = (requestTime.clamped, responseTime.clamped)
         freshness = Freshness(statusCode, headers, requestTime: self.requestTime, responseTime: self.responseTime)
     }
 
@@ -39,7 +39,7 @@ struct CachedResponse: Sendable, Equatable {
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
     /// Whether it may be used when it is stale.
-    var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.noCache }
+    var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.requiresValidation }
 
     var hasValidator: Bool { headers["ETag"] != nil || headers["Last-Modified"] != nil }
 }
@@ -47,7 +47,7 @@ struct CachedResponse: Sendable, Equatable {
 // MARK: - Responses of a server
 
 extension CachedResponse {
-    /// Creates a response without ``varyValues``: ``storable(for:sent:before:after:)`` sets them.
+    /// Creates a response without ``varyValues``: ``storable(for:sent:headersBefore:headersNow:)`` sets them.
     init(_ response: APIResponse, requestTime: Date, responseTime: Date) {
         self.init(
             statusCode: response.statusCode, headers: response.headers.withoutHopByHopFields, data: response.data,
@@ -55,7 +55,7 @@ extension CachedResponse {
     }
 
     /// Returns this response with the fields of a 304 (RFC 9111, sections 3.2 and 4.3.4). The result has no ``varyValues`` yet:
-    /// ``storable(for:sent:before:after:)`` sets them.
+    /// ``storable(for:sent:headersBefore:headersNow:)`` sets them.
     func updated(by response: APIResponse, requestTime: Date, responseTime: Date) -> CachedResponse {
         let new = response.headers.withoutHopByHopFields.removing(["content-length", "content-encoding", "content-range"])
         let all = [headers.removing(["age", "date"]), new].joined().map { (key: $0.name, value: $0.value) }
@@ -85,7 +85,7 @@ extension HTTPHeaders {
 
 extension Date {
     /// The date, clamped to the years 1970 to 5138. A file may have any date, and arithmetic with some of them would trap.
-    fileprivate var inBounds: Date {
+    fileprivate var clamped: Date {
         let bounds = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1e11))
         return self > bounds.0 ? min(self, bounds.1) : bounds.0
     }
@@ -95,8 +95,8 @@ extension Date {
 
 extension [CachedResponse] {
     /// The most recent by `Date` (RFC 9111, section 4), and of those the last.
-    var newest: CachedResponse? {
-        reduce(nil) { newest, next in newest.map { $0.freshness.date > next.freshness.date } == true ? newest : next }
+    var mostRecent: CachedResponse? {
+        reduce(nil) { latest, next in latest.map { $0.freshness.date > next.freshness.date } == true ? latest : next }
     }
 
     /// Returns the last responses that together take at most `maxBytes`.

@@ -16,9 +16,9 @@ enum Decision {
 
     init(for request: PreparedRequest, stored: CachedResponse?, at now: Date) {
         let (control, policy) = (request.cacheControl, request.options.cachePolicy)
-        let isOnlyIfCached = policy == .onlyIfCached || control.has("only-if-cached")
+        let forbidsSending = policy == .onlyIfCached || control.has("only-if-cached")
         guard let stored else {
-            self = isOnlyIfCached ? .fail : .send
+            self = forbidsSending ? .fail : .send
             return
         }
         let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
@@ -26,18 +26,18 @@ enum Decision {
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
         // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
         // old, so it overrides `Pragma`.
-        let noCache =
-            control.has("no-cache") || stored.freshness.noCache
+        let mustValidate =
+            control.has("no-cache") || stored.freshness.requiresValidation
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
-        let mayUseUnvalidated = !isTooOld && !noCache
+        let mayUseUnvalidated = !isTooOld && !mustValidate
         let mayUseStale = mayUseUnvalidated && stored.mayBeUsedStale
         if remaining > 0, mayUseUnvalidated {
             self = .use(stored)
         } else if mayUseStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
             self = .use(stored)
-        } else if isOnlyIfCached {
+        } else if forbidsSending {
             // The app prefers this response to none, whatever the request's fields say. The server may forbid it.
-            let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.noCache
+            let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.requiresValidation
             self = policy == .onlyIfCached && isAllowed ? .use(stored) : .fail
         } else if mayUseStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {
             self = .useAndValidate(stored)

@@ -38,7 +38,7 @@ final class DiskCache: CacheStore {
 
     func replace(_ responses: [CachedResponse], for key: String) {
         let (path, responses) = (path(of: key), responses.suffix(maxBytes: maxBytes))
-        guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.inBlocks <= maxBytes, makeFolder()
+        guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.roundedUpToBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
             return
@@ -51,11 +51,11 @@ final class DiskCache: CacheStore {
             // The old response is outdated.
             unlink(path)
         }
-        let needsCount = size.withLock { size in
-            size = size.map { $0 + data.count.inBlocks }
+        let needsRecount = size.withLock { size in
+            size = size.map { $0 + data.count.roundedUpToBlocks }
             return size.map { $0 > maxBytes } ?? true
         }
-        if needsCount { removeOldest() }
+        if needsRecount { evictLeastRecentlyUsed() }
     }
 
     // MARK: - Removal
@@ -98,15 +98,16 @@ final class DiskCache: CacheStore {
         return "\(responsesPath)/\(String(hash, radix: 16))\(Self.suffix)"
     }
 
-    /// Counts the bytes of all files. If they are too many, removes old files until a tenth is free, but never the newest.
-    private func removeOldest() {
+    /// Counts the bytes of all files. If they are too many, removes the least recently used files until a
+    /// tenth is free, but never the last.
+    private func evictLeastRecentlyUsed() {
         // A process that is killed while it writes leaves a `PartialFile`, whose name ends in `.download`.
         let all = fileNames(inFolder: responsesPath).filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
             .compactMap { name -> (path: String, size: Int64, lastUse: Int64)? in
                 let path = "\(responsesPath)/\(name)"
                 var status = stat()
                 guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-                return (path, status.st_size.inBlocks, status.modified)
+                return (path, status.st_size.roundedUpToBlocks, status.modified)
             }.sorted { $0.lastUse < $1.lastUse }
         var total = all.reduce(0) { $0 + $1.size }
         if total > maxBytes {
@@ -124,7 +125,7 @@ private func fileNames(inFolder path: String) -> [String] { (try? FileManager.de
 
 extension BinaryInteger {
     /// The size that a file with this number of bytes has on most disks. A sparse file may claim to be longer than any disk.
-    fileprivate var inBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
+    fileprivate var roundedUpToBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 
 extension stat {

@@ -1,16 +1,18 @@
 import APIProvider
 import Foundation
 
-/// The time for which a response may be used, by its headers (RFC 9111, section 4.2, and RFC 5861). Times are in seconds.
+/// The time for which a response may be used, by its headers (RFC 9111, section 4.2, and RFC 5861). Intervals are in seconds.
 struct Freshness: Sendable, Equatable {
     /// The time at which the server made the response, or, without a `Date`, the time at which it arrived.
     let date: Date
     /// The time for which it is fresh, from ``date`` on.
     let lifetime: TimeInterval
+    /// Whether the server names that time.
+    let isExplicit: Bool
     /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
     let initialAge: TimeInterval
     /// `no-cache`: it must be validated before each use, even if it is fresh.
-    let noCache: Bool
+    let requiresValidation: Bool
     /// `must-revalidate`: it must not be used stale.
     let mustRevalidate: Bool
     let staleWhileRevalidate: TimeInterval?
@@ -31,13 +33,14 @@ struct Freshness: Sendable, Equatable {
         } else if headers["Expires"] != nil {
             lifetime = time(of: "Expires").map { $0.timeIntervalSince(date) } ?? 0
         } else if Self.heuristicStatusCodes.contains(statusCode) || control.has("public"), let modified = time(of: "Last-Modified") {
-            // A tenth of the time since then, as section 4.2.2 says, but at most a day.
+            // A tenth of the time since `Last-Modified`, as section 4.2.2 says, but at most a day.
             lifetime = min(max(0, date.timeIntervalSince(modified)) / 10, 86_400)
         } else {
             lifetime = 0
         }
         (self.date, self.lifetime, self.initialAge) = (date, lifetime, initialAge)
-        (noCache, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
+        isExplicit = control.seconds("max-age") != nil || headers["Expires"] != nil
+        (requiresValidation, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

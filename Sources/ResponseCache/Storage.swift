@@ -16,7 +16,7 @@ extension CacheMiddleware {
             Storage { (MemoryCache(maxBytes: maxBytes), nil) }
         }
 
-        /// Files that only their owner may read, one for each URL. When they take more than `maxBytes`, the least recently used are
+        /// Files that only their owner may read, one or a few for each URL. When they take more than `maxBytes`, the least recently used are
         /// removed.
         ///
         /// ```swift

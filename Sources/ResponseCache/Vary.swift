@@ -9,7 +9,7 @@ struct SentHeaders {
     /// Whether the network stack may add cookies that `headers` does not have.
     let mayGainCookies: Bool
     /// The number of sign-outs since the responses of the last user were removed.
-    let signOutCount: Int
+    let signOutsSinceRemoval: Int
     let languages: [String]
 
     /// The value of the field `name`, which is in lower case; `nil` if it is unknown.
@@ -20,7 +20,7 @@ struct SentHeaders {
         switch name {
         case "cookie" where mayGainCookies: return nil
         // A later middleware may add it. It belongs to the user who is signed in, whatever the token is.
-        case "authorization": return "\n\(signOutCount)"
+        case "authorization": return "\n\(signOutsSinceRemoval)"
         // On Apple's systems, a session adds the languages of the device.
         case "accept-language": return "\n" + languages.joined(separator: ",")
         default: return "\n"
@@ -41,21 +41,24 @@ extension CacheMiddleware {
         }
         return SentHeaders(
             headers: headers, mayGainCookies: transport == nil && request.handlesCookies,
-            signOutCount: signOutCount() - state.withLock(\.signOutCount), languages: headers["Accept-Language"] == nil ? languages() : [])
+            signOutsSinceRemoval: currentSignOutCount() - state.withLock(\.signOutCountAtRemoval),
+            languages: headers["Accept-Language"] == nil ? languages() : [])
     }
 
     /// Returns the look-up with the headers and the time of now. Call it just before the request is sent.
-    func sending(_ lookup: Lookup) -> Sending {
-        Sending(lookup: lookup, headers: sentHeaders(lookup.request, lookup.transport), time: now())
+    func sentLookup(for lookup: Lookup) -> SentLookup {
+        SentLookup(lookup: lookup, headers: sentHeaders(lookup.request, lookup.transport), time: now())
     }
 }
 
 extension CacheMiddleware: TransportAwareMiddleware {
-    package func adapted(to transport: any HeaderAddingTransport) -> any Middleware { CacheOfProvider(cache: self, transport: transport) }
+    package func adapted(to transport: any HeaderAddingTransport) -> any Middleware {
+        TransportBoundCache(cache: self, transport: transport)
+    }
 }
 
 /// A cache that knows the transport of its provider.
-private struct CacheOfProvider: Middleware {
+private struct TransportBoundCache: Middleware {
     let cache: CacheMiddleware
     @HiddenFromReflection var transport: any HeaderAddingTransport
 
@@ -70,28 +73,30 @@ extension CachedResponse {
     /// - Parameters:
     ///   - request: The request as the cache got it.
     ///   - sent: The request as it was sent, without what the network stack has added.
-    ///   - before: Its headers when it was sent.
-    ///   - after: Its headers now. If they have changed, it is unknown which were sent: a cookie may have come meanwhile.
-    func storable(for request: PreparedRequest, sent: PreparedRequest, before: SentHeaders, after: @autoclosure () -> SentHeaders)
-        -> CachedResponse?
-    {
+    ///   - headersBefore: Its headers when it was sent.
+    ///   - headersNow: Its headers now. If they have changed, it is unknown which were sent: a cookie may have come in the meantime.
+    func storable(
+        for request: PreparedRequest, sent: PreparedRequest, headersBefore: SentHeaders, headersNow: @autoclosure () -> SentHeaders
+    ) -> CachedResponse? {
         let (control, varying) = (CacheControl(headers["Cache-Control"]), headers.members(of: "Vary"))
         // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasonPhrases[statusCode] == nil : control.has("no-store")
         guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
-        // `private` allows a private cache to store a response. Servers also send it with errors, where it does not count.
+        // `private` allows a private cache to store a response. That of an error does not count, because servers send it with every response.
         let isPrivate = control.has("private") && statusCode < 400
         guard
             isPrivate || control.has("public") || control.has("max-age") || headers["Expires"] != nil
                 || Freshness.heuristicStatusCodes.contains(statusCode)
         else { return nil }
-        lazy var current = after()
+        lazy var current = headersNow()
         var varyValues: [String: String] = [:]
         for name in varying {
-            let (received, sent) = (request.headers[name], sent.headers[name])
+            let (receivedValue, sentValue) = (request.headers[name], sent.headers[name])
             // The cache cannot compare a field that a later middleware has set, except the credential of the user.
-            let isKnown = sent == received || sent == before.headers[name] || name == "authorization" && before.headers[name] == nil
-            guard isKnown, let value = before.value(name), value == current.value(name) else { return nil }
+            let isKnown =
+                sentValue == receivedValue || sentValue == headersBefore.headers[name]
+                || name == "authorization" && headersBefore.headers[name] == nil
+            guard isKnown, let value = headersBefore.value(name), value == current.value(name) else { return nil }
             varyValues[name] = value
         }
         return CachedResponse(
@@ -106,7 +111,9 @@ extension CachedResponse {
 extension String {
     /// The value of a field for comparison: without spaces around commas. Languages are compared in any order and case.
     fileprivate func normalized(as name: String) -> String {
-        guard contains(",") || name == "accept-language" else { return trimmingCharacters(in: .whitespacesAndNewlines) }
+        // These are no lists, and a comma in them is part of a value.
+        let isList = contains(",") && name != "cookie" && name != "authorization"
+        guard isList || name == "accept-language" else { return trimmingCharacters(in: .whitespacesAndNewlines) }
         let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
         return (name == "accept-language" ? members.map { $0.lowercased() }.sorted() : members).joined(separator: ",")
     }

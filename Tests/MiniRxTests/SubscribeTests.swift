@@ -81,7 +81,7 @@ struct SubscribeTests {
                 _ = Single<Int>.error(LongError()).subscribe(onSuccess: { _ in })
             })
         let lines = String(decoding: result.standardErrorContent, as: UTF8.self).split(separator: "\n")
-        let line = "MiniRx: nobody handled this error (subscribe with onFailure:, or set Hooks.defaultErrorHandler): first line second"
+        let line = "MiniRx: unhandled error (handle it in onFailure:, or set Hooks.defaultErrorHandler): first line second"
         #expect(lines.filter { $0.hasPrefix("MiniRx") } == [line[...]])
     }
     #endif

@@ -205,7 +205,7 @@ struct RecordingRulesTests {
         }
         let failure = await test.failure { for _ in 0...count { _ = try await $0.text(.post, "/orders") } }
         #expect(
-            failure.contains("/orders was recorded \(times) (session.har: log.entries[\(count - 1)]), and the test has sent it"),
+            failure.contains("/orders was recorded \(times) (session.har: log.entries[\(count - 1)]), and was sent once more"),
             "\(failure)")
     }
 

@@ -16,7 +16,7 @@ final class World: Sendable {
     init(_ store: some CacheStore = MemoryCache(), behind: [any Middleware] = [], transport: any Transport = MockTransport()) {
         let time = time
         // Other tests sign out meanwhile.
-        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } }, signOutCount: { 0 })
+        cache = CacheMiddleware(store, scheduler: nil, now: { time.withLock { $0 } }, currentSignOutCount: { 0 })
         provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [cache] + behind)
     }
 
@@ -88,7 +88,7 @@ final class Hand: Sendable {
         let (time, languages) = (time, languages)
         // Other tests sign out meanwhile.
         cache = CacheMiddleware(
-            store, scheduler: nil, now: { time.withLock { $0 } }, languages: { languages.withLock { $0 } }, signOutCount: { 0 })
+            store, scheduler: nil, now: { time.withLock { $0 } }, languages: { languages.withLock { $0 } }, currentSignOutCount: { 0 })
     }
 
     /// With a stored response of `age` seconds for `/a`.

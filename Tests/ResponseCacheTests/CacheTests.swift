@@ -123,6 +123,11 @@ struct FreshnessTests {
         world.serve(["Cache-Control": "max-age=10, must-revalidate"], at: "/strict")
         #expect(try await world.get("/b", ["Cache-Control": "only-if-cached"]).statusCode == 504)
         #expect(try await world.get("/b", [:], .onlyIfCached).statusCode == 504)
+        // Nor does it send what the cache never answers.
+        #expect(try await world.get("/a", [:], method: .post, .onlyIfCached).statusCode == 504)
+        let stream = Endpoint<ServerSentEvents>(.get, "/a").option(\.cachePolicy, .onlyIfCached)
+        let error = await #expect(throws: APIError.self) { try await world.provider.request(stream).value }
+        #expect(error?.statusCode == 504)
         #expect(world.requests == 0)
         for path in ["/a", "/strict"] as [RequestPath] { _ = try await world.get(path) }
         #expect(try await world.get("/strict", ["Cache-Control": "no-cache"], .onlyIfCached).isFromCache)
@@ -149,7 +154,7 @@ struct ValidationTests {
         world.pass(9)
         #expect(try await world.get().isFromCache)
         let statistics = world.cache.statistics
-        #expect(statistics.hits == 1 && statistics.revalidations == 1 && statistics.misses == 1)
+        #expect(statistics.hits == 1 && statistics.validations == 1 && statistics.misses == 1)
     }
 
     @Test("A 304 updates the fields, except those that describe the body")
@@ -374,13 +379,16 @@ struct ValidationTests {
         #expect(world.requests == 3)
     }
 
-    @Test("After a range in the stale-while-revalidate window, the whole response is validated")
-    func rangeWhileRevalidating() {
+    @Test(
+        "After a range or a HEAD in the stale-while-revalidate window, the whole response is validated",
+        arguments: [(HTTPMethod.get, ["Range": "bytes=0-1"], "01"), (.head, [:], "")] as [(HTTPMethod, HTTPHeaders, String)])
+    func partWhileRevalidating(method: HTTPMethod, headers: HTTPHeaders, text: String) {
         let hand = Hand(storing: ["Cache-Control": "max-age=10, stale-while-revalidate=5", "ETag": "\"a\""], "0123", age: 12)
-        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.send("/a", method, headers).entries.first?.text == text)
         #expect(hand.requests.last?.headers["Range"] == nil && hand.requests.last?.headers["If-None-Match"] == "\"a\"")
+        #expect(hand.requests.last?.method == .get)
         hand.answer(1, 304)
-        #expect(hand.send("/a", .get, ["Range": "bytes=0-1"]).entries.first?.text == "01")
+        #expect(hand.send("/a", method, headers).entries.first?.text == text)
         #expect(hand.requests.count == 2 && hand.cache.statistics.misses == 1)
     }
 }
@@ -409,6 +417,34 @@ struct StoringTests {
         for (number, isKept) in [(79, false), (80, true), (99, true)] {
             #expect(try await world.get("/a", ["X-A": "\(number)"], .onlyIfCached).isFromCache == isKept, "\(number)")
         }
+    }
+
+    @Test("A variant that is not stored takes the place of no other")
+    func unstoredVariant() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "X-A"])
+        for number in 0..<CacheMiddleware.maxVariants { _ = try await world.get("/a", ["X-A": "\(number)"]) }
+        world.serve(["Cache-Control": "no-store", "Vary": "X-A"])
+        _ = try await world.get("/a", ["X-A": "other"])
+        #expect(try await world.get("/a", ["X-A": "0"], .onlyIfCached).isFromCache)
+    }
+
+    @Test("A comma in a Cookie is part of its value, and not of a list")
+    func commaInCookie() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "Cookie"])
+        _ = try await world.get("/a", ["Cookie": "s=a,b"])
+        for (cookie, isSame) in [("s=a,b", true), ("s=a,,b", false), ("s=a, b", false)] {
+            #expect(try await world.get("/a", ["Cookie": cookie], .onlyIfCached).isFromCache == isSame, "\(cookie)")
+        }
+    }
+
+    @Test("A range of a body that a transport has cut out of a buffer is served")
+    func slice() async throws {
+        let buffer = Data("abcdef".utf8)
+        let world = World(transport: ClosureTransport { .just(APIResponse(to: $0, headers: fresh, data: buffer[2...])) })
+        #expect(try await world.get().data.startIndex == 0)
+        #expect(try await world.get("/a", ["Range": "bytes=1-2"]).text == "de")
     }
 
     @Test("If it is unknown which cookies a transport adds, a response that varies by Cookie is used only if the app sets that field")
@@ -547,6 +583,16 @@ struct StoringTests {
         MockURLProtocol.stub(method, "/a", respond: .data(Data("x".utf8), headers: fields))
         _ = try await world.provider.request(Endpoint<Void>(method, "/a", body: .json(1))).value
         #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == (isStored ? 200 : 504))
+    }
+
+    @Test("A response to a POST is not stored if the server does not say how long it is fresh", arguments: [true, false])
+    func postWithoutLifetime(isExplicit: Bool) async throws {
+        let world = World()
+        var headers: HTTPHeaders = ["Content-Location": "/a", "Last-Modified": world.date(-8_640_000)]
+        if isExplicit { headers["Expires"] = world.date(10) }
+        MockURLProtocol.stub(.post, "/a", respond: .data(Data("x".utf8), headers: headers))
+        _ = try await world.provider.request(Endpoint<Void>(.post, "/a", body: .json(1))).value
+        #expect(try await world.get("/a", [:], .onlyIfCached).statusCode == (isExplicit ? 200 : 504))
     }
 
     @Test("A POST that is redirected to another origin stores nothing, and removes nothing that the other names")

@@ -117,7 +117,7 @@ struct OrderTests {
         #expect(hand.requests.count == 2)
         hand.answer(1, 304)
         #expect(responses.map { $0.entries.map(\.text) } == Array(repeating: ["1"], count: 20))
-        #expect(hand.cache.statistics.revalidations == 1)
+        #expect(hand.cache.statistics.validations == 1)
     }
 
     private struct Waiting: Middleware {

@@ -37,7 +37,7 @@ struct UserTests {
         let offline = try await world.get("/a", [:], .staleIfOffline)
         #expect(offline.isFromCache && offline.text == "1")
         let statistics = world.cache.statistics
-        #expect(statistics.misses == 1 && statistics.hits == 2 && statistics.revalidations == 2)
+        #expect(statistics.misses == 1 && statistics.hits == 2 && statistics.validations == 2)
     }
 
     /// How a request says whose it is.
@@ -54,7 +54,7 @@ struct UserTests {
         let isCounted = [.forgottenRemoval, .forgottenRemovalAndConfiguration].contains(identity)
         let store = MemoryCache()
         func makeCache() -> CacheMiddleware {
-            CacheMiddleware(store, scheduler: nil, now: { Date() }, signOutCount: { isCounted ? SignOutCounter.current : 0 })
+            CacheMiddleware(store, scheduler: nil, now: { Date() }, currentSignOutCount: { isCounted ? SignOutCounter.current : 0 })
         }
         let cache = makeCache()
         let authentication = AuthenticationMiddleware(token: "alice") { _ in .error(TestError()) }

@@ -76,8 +76,10 @@ public struct APIResponse: Sendable {
     ) {
         let decoder = request.context?.decoder ?? Self.standardDecoder
         let stream = stream.map { SingleUseStream(StreamHandle($0)) }
+        // The index of the first byte is 0, even if the transport has passed a slice.
+        let body = data.startIndex == 0 ? data : Data(data)
         content = Content(
-            request: request, head: response, body: data, bodyStream: stream, metrics: metrics, file: file, decoder: decoder)
+            request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file, decoder: decoder)
     }
 
     /// Creates a response whose body is streamed.

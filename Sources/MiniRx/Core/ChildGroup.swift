@@ -1,4 +1,4 @@
-/// Child subscriptions that share one event, such as those of a `zip`. The event disposes all of them.
+/// Child subscriptions that together produce one event, such as those of a `zip`. The event disposes the children that still run.
 struct ChildGroup<Element: Sendable>: Sendable {
     let children: Children
     private let emitter: Emitter<Element>

@@ -4,7 +4,7 @@
 /// its emitter (in `cancelSource`). To avoid a retain cycle, the emitter does not store the subscription: each call passes it.
 struct Emitter<Element: Sendable>: Sendable {
     private struct State {
-        /// `nil` after the first event or `cancel`, so that a producer that keeps its callback for ever keeps nothing else alive.
+        /// `nil` after the first event or `cancel`, so that a producer that keeps its callback forever keeps nothing else alive.
         var observer: Single<Element>.Observer?
         var resource: (any Disposable)?
         /// Whether the source has ended. A resource that it returns later is disposed at once.

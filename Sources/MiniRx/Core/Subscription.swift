@@ -1,6 +1,6 @@
 /// One run of a chain, and the disposable that `subscribe` returns.
 ///
-/// It finishes once: with its event, or by `dispose()`. After that, it calls no observer.
+/// It finishes once: with its event, which is then delivered, or by `dispose()`. No other event is delivered after that.
 ///
 /// A source is the thing that a subscription waits for at the moment: the work of a `create`, a child group, or the run of a `share`.
 /// `just` and `never` have none.
@@ -9,8 +9,8 @@
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` that it has joined, until it leaves the run. If the run has delivered its event to it, or it was the last to
-///   leave, until the run is torn down;
+/// - the run of a `share` that it has joined: until it leaves the run or, if it got the event of the run or was the last to leave, until the
+///   run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Disposable {

@@ -4,7 +4,7 @@ enum TrampolineStep: Sendable {
     typealias Call = @Sendable (Subscription) -> TrampolineStep
 
     case none
-    /// A call that is postponed because the stack is deep. It is made before the resource of the source is disposed.
+    /// A call that is postponed to keep the stack shallow. It is made before the resource of the source is disposed.
     case beforeDisposal(Subscription, Call)
     /// A call that is made after the resource of the source is disposed, such as the start of the next source.
     case afterDisposal(Subscription, Call)

@@ -1,8 +1,8 @@
-/// The continuation after an event in ``Single/continuing(_:)``.
+/// What ``Single/continuing(_:)`` does after an event.
 package enum Continuation<Element: Sendable>: Sendable {
-    /// This event, which is delivered.
+    /// Delivers this event.
     case event(SingleEvent<Element>)
-    /// This single, which is subscribed to.
+    /// Subscribes to this single.
     case single(Single<Element>)
 }
 

@@ -11,8 +11,8 @@ extension Single {
     ///   - afterError: Runs after the error was passed on, even if the subscription is disposed meanwhile. If it throws, the
     ///     error goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
-    ///   - onSubscribed: Runs after the subscription to the source, unless the subscription has been disposed by then, even after
-    ///     its event.
+    ///   - onSubscribed: Runs after the subscription to the source. It does not run if the subscription was disposed by then, whether
+    ///     before or after its event.
     ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
     @preconcurrency
     public func `do`(
