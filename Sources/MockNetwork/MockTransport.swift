@@ -16,7 +16,7 @@ public import MiniRx
 public struct MockTransport: Transport {
     private let exchanges: ExchangeTransport
 
-    /// Creates a transport that the current scope answers.
+    /// Creates a transport whose requests the current scope answers.
     ///
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs actions
     ///   at once, delays take no time, and nothing times out.

@@ -48,8 +48,14 @@ extension MockURLProtocol {
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
         set {
-            set(\.handlerContext, newValue == nil ? nil : .current)
-            set(\.requestHandler, newValue)
+            let context = newValue == nil ? nil : TaskLocalContext.current
+            // The old values are released after the lock, because a deinit may run any code.
+            _ = scope.contents.withLock { contents in
+                (
+                    exchange(&contents.defaultAnswer.handlerContext, with: context),
+                    exchange(&contents.defaultAnswer.requestHandler, with: newValue)
+                )
+            }
         }
     }
 
@@ -81,7 +87,7 @@ extension MockURLProtocol {
     public static func reset() {
         let scope = scope
         var old = Scope.Contents()
-        if scope === Scope.process { old.start = .now() }
+        if scope === Scope.process { old.currentTestStart = .now() }
         scope.contents.withLock { swap(&$0, &old) }
     }
 

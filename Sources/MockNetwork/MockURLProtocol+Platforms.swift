@@ -10,7 +10,7 @@ import FoundationNetworking
 ///
 /// All sessions share it. Code that blocks it blocks them all. On Linux, code that sends or cancels a request on it traps. The client of a
 /// protocol must be called on it.
-struct LoadingThread: @unchecked Sendable {  // Other threads use only the protocol's `phase`, which a lock guards.
+struct LoadingThread: @unchecked Sendable {  // Other threads use only the protocol's `phase`, which a lock guards, and its `task`.
     let urlProtocol: MockURLProtocol
     #if !canImport(FoundationNetworking)
     private let runLoop = CFRunLoopGetCurrent()
@@ -60,13 +60,15 @@ extension MockURLProtocol {
         return whole
     }
 
-    /// The answer with its body in one chunk, if the task has a completion handler. On Linux, such a task gets only the last of several
-    /// chunks.
+    /// The answer with its body in one chunk, if the task takes it as a whole.
+    func joinedForCompletionHandler(_ answer: Playback) -> Playback {
+        answer.chunks.count > 1 && takesWholeBody ? answer.chunked(into: 1) : answer
+    }
+
+    /// Whether the task has a completion handler. On Linux, such a task gets only the last of several chunks.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
-    func joinedForCompletionHandler(_ answer: Playback) -> Playback {
-        answer.chunks.count > 1 && task?.isForCompletionHandler == true ? answer.chunked(into: 1) : answer
-    }
+    var takesWholeBody: Bool { task?.hasCompletionHandler == true }
 
     /// The error for a task that cannot be answered. Otherwise `nil`.
     ///
@@ -141,7 +143,7 @@ extension URLSessionTask {
         }
     }
 
-    fileprivate var isForCompletionHandler: Bool {
+    fileprivate var hasCompletionHandler: Bool {
         guard let session, let registry = Mirror(reflecting: session).value(ofProperty: "taskRegistry"),
             let behaviours = Mirror(reflecting: registry).value(ofProperty: "behaviours") as? [Int: Any],
             let behaviour = behaviours[taskIdentifier]
@@ -162,6 +164,7 @@ extension MockURLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
     func addSessionSettings(to request: inout PreparedRequest) {}
     func joinedForCompletionHandler(_ answer: Playback) -> Playback { answer }
+    var takesWholeBody: Bool { false }
     var unsupportedTaskError: MockFailure? { nil }
     var isStopFinal: Bool { true }
 }

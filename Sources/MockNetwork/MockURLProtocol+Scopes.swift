@@ -56,7 +56,7 @@ extension MockURLProtocol {
     /// ``current``, for a caller that puts it into no configuration.
     package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
-    /// A configuration for sessions that this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class. On
+    /// A configuration for sessions whose requests this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class. On
     /// Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
@@ -76,14 +76,14 @@ extension MockURLProtocol {
     /// has that of the process.
     ///
     /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this test.
-    static func noteIfEnded(for time: DispatchTime? = nil) {
+    static func reportUseIfScopeEnded(at time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
-        (Scope.current ?? process)?.note(scopeHasEnded)
+        (Scope.current ?? process)?.recordMistake(endedScopeReport)
     }
 
     /// The report for a request of a session whose scope has ended.
-    static var scopeHasEnded: String {
+    static var endedScopeReport: String {
         """
         The scope \(LiveScopes.name(of: self).map { "\"\($0)\" " } ?? "")of the session that sent this request has ended. Create the provider \
         or the session in the test that uses it, and let the test wait for its requests.
@@ -112,7 +112,7 @@ extension MockURLProtocol {
     /// What all sources of the scope have logged.
     package static var logs: [any Sendable] { scope.logs.withLock { $0 }.flatMap { $0() } }
 
-    /// The requests that stubs and sources have answered at once, and the answers.
+    /// The requests that stubs and sources have answered synchronously, and the answers.
     package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
 
     /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.

@@ -30,10 +30,10 @@ extension MockURLProtocol {
     ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
     ///   - isOptional: Whether the stub may go unused. Other stubs that are never used are reported by ``verify()`` and by the trait
     ///     `.mockNetwork`.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
+    ///   - fileID: The file of the stub, as reports show it.
+    ///   - filePath: The path of that file, for issues.
+    ///   - line: The line of the stub.
+    ///   - column: The column of the stub.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
@@ -69,10 +69,10 @@ extension MockURLProtocol {
     ///   - encoder: Encodes the body of `request`. By default, the property ``encoder``, or else an encoder like the provider's.
     ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
+    ///   - fileID: The file of the stub, as reports show it.
+    ///   - filePath: The path of that file, for issues.
+    ///   - line: The line of the stub.
+    ///   - column: The column of the stub.
     ///   - response: The answer.
     @discardableResult
     public static func stub<Response>(
@@ -87,7 +87,7 @@ extension MockURLProtocol {
                 sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers the requests that `request` sends with a value: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
+    /// Answers `request` with a value that the provider decodes: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
     /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
     /// and JSON by `encoder`, or else by ``encoder``, for everything else.
@@ -100,10 +100,10 @@ extension MockURLProtocol {
     ///   - encoder: Encodes the body of `request` and `value`. By default, the property ``encoder``, or else an encoder like the provider's.
     ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
+    ///   - fileID: The file of the stub, as reports show it.
+    ///   - filePath: The path of that file, for issues.
+    ///   - line: The line of the stub.
+    ///   - column: The column of the stub.
     ///   - value: The value that the app decodes.
     @discardableResult
     public static func stub<Response: Encodable>(
@@ -130,10 +130,10 @@ extension MockURLProtocol {
     ///     may.
     ///   - times: The number of requests that the stub answers. `nil` means any number.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The place of the stub, for reports.
-    ///   - filePath: The place of the stub, for reports.
-    ///   - line: The place of the stub, for reports.
-    ///   - column: The place of the stub, for reports.
+    ///   - fileID: The file of the stub, as reports show it.
+    ///   - filePath: The path of that file, for issues.
+    ///   - line: The line of the stub.
+    ///   - column: The column of the stub.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
@@ -208,22 +208,22 @@ extension MockURLProtocol {
     /// The report for each of ``unmatchedRequests``.
     package static var unansweredReports: [String] { scope.contents.withLock(\.unanswered).map(\.report) }
 
-    /// The mistakes in the setup of the test that requests have shown, and the stub of each.
+    /// The mistakes in the setup of the test that were found while requests were answered, and the place of the stub of each.
     package static var mistakes: [(report: String, sourceLocation: Stub.SourceLocation?)] {
         scope.contents.withLock(\.mistakes).map { ($0.report, $0.sourceLocation) }
     }
 
     /// The report that stubs or other answers were set up and no request came. `nil` also if a mistake explains it.
     package static var unusedMockReport: String? {
-        let (setUp, hasCause) = scope.contents.withLock { ($0.defaultAnswer.name, !$0.requests.isEmpty || !$0.mistakes.isEmpty) }
-        guard !hasCause, setUp != nil || !stubReports.isEmpty else { return nil }
-        return noRequestReport(setUp: setUp)
+        let (answer, isExplained) = scope.contents.withLock { ($0.defaultAnswer.name, !$0.requests.isEmpty || !$0.mistakes.isEmpty) }
+        guard !isExplained, answer != nil || !stubReports.isEmpty else { return nil }
+        return noRequestReport(configuredAnswer: answer)
     }
 
-    /// The report that no request came, though `setUp` should answer it.
-    package static func noRequestReport(setUp: String?) -> String {
+    /// The report that no request came, though there is `answer`.
+    package static func noRequestReport(configuredAnswer answer: String?) -> String {
         """
-        \(setUp.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
+        \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
         why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
         MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \

@@ -39,12 +39,14 @@ public class MockURLProtocol: URLProtocol {
 
     private let phase = Locked(Phase.idle)
     private let creationTime = DispatchTime.now()
+    /// What a feed has sent to a task that takes the body as a whole.
+    private let collectedBody = Locked(Data())
 
     // MARK: - Loading
 
     /// `true`: the mock answers every request.
     override public class func canInit(with request: URLRequest) -> Bool {
-        noteIfEnded()
+        reportUseIfScopeEnded()
         return true
     }
 
@@ -81,14 +83,14 @@ public class MockURLProtocol: URLProtocol {
 
     private func makeAnswer() {
         if let unsupportedTaskError {
-            Self.liveScope?.note(unsupportedTaskError.description)
+            Self.liveScope?.recordMistake(unsupportedTaskError.description)
             return play(.failure(unsupportedTaskError))
         }
         var sent = requestWithBody
         let taskDescription = task?.taskDescription
         // A transport adds the settings of its session itself.
-        let isOfTransport = taskDescription == Self.descriptionOfTransportTask || taskDescription == Self.descriptionOfLateTransportTask
-        if !isOfTransport { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
+        let isTransportTask = taskDescription == Self.descriptionOfTransportTask || taskDescription == Self.descriptionOfLateTransportTask
+        if !isTransportTask { addSessionSettings(to: &sent) } else if let task { sent.secrets = task.requestSecrets }
         let time = taskDescription == Self.descriptionOfLateTransportTask ? DispatchTime(uptimeNanoseconds: 0) : creationTime
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
         // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
@@ -103,8 +105,8 @@ public class MockURLProtocol: URLProtocol {
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
         guard let scope = liveScope else {
-            noteIfEnded(for: request.context?.subscriptionTime ?? time)
-            let failure = MockFailure("\(scopeHasEnded)\n    \(ReceivedRequest(request))", isSetupMistake: false)
+            reportUseIfScopeEnded(at: request.context?.subscriptionTime ?? time)
+            let failure = MockFailure("\(endedScopeReport)\n    \(ReceivedRequest(request))", isSetupMistake: false)
             return (false, { .failure(failure) })
         }
         return scope.receive(request, madeAt: request.context?.subscriptionTime ?? time)
@@ -141,13 +143,15 @@ public class MockURLProtocol: URLProtocol {
 
     /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
     private func playParts(of feed: StreamFeed) {
+        let takesWholeBody = takesWholeBody
         while transition(to: .playing), let part = feed.next() {
             switch part {
             case .data(let data):
-                client?.urlProtocol(self, didLoad: data)
+                if takesWholeBody { collectedBody.withLock { $0 += data } } else { client?.urlProtocol(self, didLoad: data) }
                 feed.didRead(data.count)
-            case .end(nil): return play(Playback())
-            case .end(let error?): return play(.failure(error))
+            case .end(let error):
+                let body = collectedBody.withLock { exchange(&$0, with: Data()) }
+                return play(Playback(steps: (body.isEmpty ? [] : [.data(body)]) + (error.map { [.failure($0)] } ?? [])))
             }
         }
         guard transition(to: .waiting(Disposables.create { feed.requestDidEnd() })) else { return feed.requestDidEnd() }
@@ -195,7 +199,7 @@ extension MockURLProtocol: NetworkStandIn {
     package static var describeTask: @Sendable (PreparedRequest) -> String {
         let mock: MockURLProtocol.Type = self
         return { request in
-            mock.noteIfEnded()
+            mock.reportUseIfScopeEnded()
             let isLate = request.context.map { mock.liveScope?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
             return isLate ? descriptionOfLateTransportTask : descriptionOfTransportTask
         }

@@ -17,6 +17,12 @@ struct PlainURLSessionTests {
         let outcome = await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }
         #expect(outcome.data == body && outcome.status == 200)
         #expect(try await session.data(for: request("/a")).0 == body)
+
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/feed", respond: .stream(from: feed))
+        for byte in body { feed.send(Data([byte])) }
+        feed.finish()
+        #expect(await self.outcome { session.dataTask(with: request("/feed"), completionHandler: $0).resume() }.data == body)
     }
 
     @Test("A transport gets the answer to a request that no provider has made")

@@ -72,7 +72,8 @@ extension APIError: CustomNSError, CustomReflectable {
             let underlyingInfo = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
             userInfo[NSUnderlyingErrorKey] =
-                urlError.map { URLError($0.code, userInfo: underlyingInfo) } ?? NSError(domain: domain, code: code, userInfo: underlyingInfo)
+                urlError.map { URLError($0.code, userInfo: underlyingInfo) }
+                ?? NSError(domain: domain, code: code, userInfo: underlyingInfo)
         }
         return userInfo
     }

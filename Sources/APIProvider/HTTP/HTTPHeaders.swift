@@ -40,8 +40,8 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
-            if problem != nil, name.isField("Authorization") { problem = nil }
             let index = index(of: name)
+            if problem != nil, name.isField("Authorization"), newValue != index.map({ fields[$0].value }) { problem = nil }
             switch (index, newValue) {
             case (let index?, let value?): fields[index] = (name, value)
             case (let index?, nil): fields.remove(at: index)

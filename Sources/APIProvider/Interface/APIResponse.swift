@@ -75,7 +75,7 @@ public struct APIResponse: Sendable {
         file: PartialFile? = nil
     ) {
         let decoder = request.context?.decoder ?? Self.standardDecoder
-        let stream = stream.map { SingleUseStream(StreamHandle($0)) }
+        let stream = stream.map { SingleUseStream(StreamHandle($0, of: request)) }
         // The index of the first byte is 0, even if the transport has passed a slice.
         let body = data.startIndex == 0 ? data : Data(data)
         content = Content(

@@ -37,8 +37,10 @@ public struct PreparedRequest: Sendable {
     package var returnsRedirects = false
     /// Texts that no error and no log shows.
     package var secrets = RequestSecrets()
-    /// The URLs that redirects led through to this request, in order.
-    var redirectingURLs: [URL] = []
+    /// The URLs that have redirected to this request, the first first.
+    var redirectChain: [URL] = []
+    /// Whether one of them has another origin than the next.
+    var hasLeftOrigin = false
     /// A temporary file with the whole body, for a session that can upload only a single file.
     var uploadFile: URL?
     /// The provider's own notes about the request; `nil` if no provider sends it.
@@ -122,8 +124,8 @@ extension PreparedRequest {
 
     /// Sets each of `headers` that the request does not have.
     mutating func addMissingHeaders(_ headers: HTTPHeaders) {
-        let hasAuthorization = headers.problem != nil && self.headers["Authorization"] != nil
+        let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        if !hasAuthorization { self.headers.noteProblem(of: headers) }
+        if !keepsOwnAuthorization { self.headers.noteProblem(of: headers) }
     }
 }

@@ -63,10 +63,7 @@ private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPo
 
 extension PreparedRequest {
     /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
-    var wasRedirected: Bool { !redirectingURLs.isEmpty }
-
-    /// Whether a redirect led to another origin.
-    var hasLeftOrigin: Bool { redirectingURLs.contains { $0.origin != url.origin } }
+    var wasRedirected: Bool { !redirectChain.isEmpty }
 }
 
 extension URL {

@@ -118,7 +118,7 @@ package final class StreamBuffer: Sendable {
             }
             guard state.end != nil || reader != nil else { return (nil, []) }
             // A copy of the iterator, in another task.
-            guard state.reader == nil else { return (.failure(APIError.invalid("its stream is being read by another task")), []) }
+            guard state.reader == nil else { return (.failure(StreamIsBeingRead()), []) }
             defer { state.drainedCallbacks = [] }
             if state.end == nil { state.reader = reader }
             return (state.end, state.drainedCallbacks)
@@ -139,13 +139,25 @@ package final class StreamBuffer: Sendable {
     }
 }
 
+/// Another task waits for the next bytes of the stream.
+struct StreamIsBeingRead: Error {}
+
 // MARK: - Ownership
 
 /// Owns the buffer of a stream. Its release ends the transfer.
 package final class StreamHandle: Sendable {
     package let buffer: StreamBuffer
+    private let request: PreparedRequest
 
-    init(_ buffer: StreamBuffer) { self.buffer = buffer }
+    init(_ buffer: StreamBuffer, of request: PreparedRequest) { (self.buffer, self.request) = (buffer, request) }
+
+    /// Waits for the next bytes and returns them; `nil` is the end.
+    func next(isolation: isolated (any Actor)?) async throws -> Data? {
+        do { return try await buffer.next(isolation: isolation) } catch is StreamIsBeingRead {
+            let reason = "a stream can be read by one task at a time, and another one waits for its next bytes"
+            throw APIError.transport(request, underlying: URLError(.unknown, reason: reason))
+        }
+    }
 
     deinit { buffer.cancel() }
 }

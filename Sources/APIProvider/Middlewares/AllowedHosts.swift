@@ -16,7 +16,8 @@ struct AllowedHosts: Sendable {
 
     /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
     ///
-    /// A request that another host has redirected here does not, because that host has chosen the URL.
+    /// A request does not count if another host has redirected it here, or a host over `http`: that one, or whoever is in between, has chosen
+    /// the URL.
     func contains(_ request: PreparedRequest) throws -> Bool {
         let (url, baseURL) = (request.url, request.context?.baseURL)
         guard let hosts else {
@@ -29,7 +30,7 @@ struct AllowedHosts: Sendable {
         if let entry = hosts.first(where: { !$0.isHost }) {
             throw APIError.invalid("\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")
         }
-        return (request.redirectingURLs + [url]).allSatisfy {
+        return (request.redirectChain + [url]).allSatisfy {
             hosts.contains($0.host?.hostWithoutBrackets ?? "")
                 && ($0.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
         }
@@ -43,8 +44,10 @@ extension String {
         return (hasBrackets ? String(dropFirst().dropLast()) : self).lowercased()
     }
 
-    /// Whether it may be a host: no URL, no path, and no port. Only an IPv6 address has colons, and it has at least two.
+    /// Whether it is a name or an address of a host, and no URL, path or pattern.
     fileprivate var isHost: Bool {
-        !contains { "/[]".contains($0) } && count { $0 == ":" } != 1
+        var address = in6_addr()
+        let isName = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }
+        return isName || inet_pton(AF_INET6, self, &address) == 1
     }
 }

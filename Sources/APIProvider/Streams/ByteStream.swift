@@ -28,8 +28,7 @@ public struct ByteStream: StreamedResponse {
     public func makeAsyncIterator() -> AsyncIterator {
         guard let stream = response.bodyStream else { return AsyncIterator(source: .data(response.data)) }
         if let owner = stream.withLock({ $0.take() }) { return AsyncIterator(source: .stream(owner)) }
-        let reason = "a stream can be read once, and this one was read before; send the request again"
-        let error = URLError(.unknown, reason: reason)
+        let error = URLError(.unknown, reason: "a stream can be read once, and this one was read before; send the request again")
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 
@@ -65,7 +64,7 @@ public struct ByteStream: StreamedResponse {
                 return data.isEmpty ? nil : data
             case .stream(let owner):
                 do {
-                    if let chunk = try await owner.buffer.next(isolation: actor) { return chunk }
+                    if let chunk = try await owner.next(isolation: actor) { return chunk }
                     source = .end
                     return nil
                 } catch {

@@ -114,8 +114,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             guard var endpoint = try endpoint(after: last) else { return nil }
             signOutCount = signOutCount ?? SignOutCounter.current
             endpoint.configuration.signOutCount = signOutCount
-            // Pages may differ in what `adapting` sets, which is not known here.
-            guard endpoint.configuration.adapt != nil || requested.insert(PageKey(endpoint)).inserted else {
+            guard requested.insert(PageKey(endpoint)).inserted else {
                 throw APIError.invalid(
                     "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
             }
@@ -142,12 +141,21 @@ private struct PageKey: Hashable {
     private let query: QueryParameters
     private let headers: HTTPHeaders
     private let body: Data?
+    private let adaptedURL: URL?
 
     init<Page>(_ endpoint: Endpoint<Page>) {
         // A fragment is never sent.
         let url = endpoint.path.url?.absoluteString.prefix { $0 != "#" } ?? ""
         line = "\(endpoint.method) \(url) \(endpoint.path.percentEncoded)"
-        (query, headers) = (endpoint.query, endpoint.headers)
+        query = endpoint.query
+        // Pages may differ in what `adapting` sets.
+        let adapted = endpoint.configuration.adapt == nil ? nil : try? endpoint.preparedRequest(relativeTo: .anyHost)
+        (headers, adaptedURL) = (adapted?.headers ?? endpoint.headers, adapted?.url)
         body = try? endpoint.body?.encode(.sortingKeys).body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
     }
+}
+
+extension URL {
+    /// Stands for the base URL, which all pages share.
+    fileprivate static let anyHost = URL(string: "http://any.invalid")
 }

@@ -1,4 +1,4 @@
-/// An escape in a JSON string. Half of a pair of surrogates is U+FFFD.
+/// An escape in a JSON string. A lone surrogate is U+FFFD.
 package struct JSONEscape {
     package let scalar: Unicode.Scalar
     package let end: Int

@@ -161,7 +161,7 @@ extension JSONTokens {
     /// The content of a string or a name, decoded.
     package func text(of token: Token) -> String { String(decoding: content(of: token), as: UTF8.self) }
 
-    /// The content of a string or a name in UTF-8, decoded. Half of a pair of surrogates becomes U+FFFD.
+    /// The content of a string or a name in UTF-8, decoded. A lone surrogate becomes U+FFFD.
     func content(of token: Token) -> [UInt8] {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         guard inner.contains(UInt8(ascii: "\\")) else { return Array(inner) }

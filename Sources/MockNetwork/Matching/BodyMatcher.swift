@@ -10,7 +10,7 @@ public struct BodyMatcher: Sendable {
     private(set) var problem: String?
     /// The expectation, beside the URL in the name of a stub: which GraphQL operation it answers. Otherwise `nil`.
     private(set) var summary: String?
-    /// The share of the expectation that `body`, which does not match, meets: from 0 to 1.
+    /// How much of the expectation a body that does not match meets, from 0 to 1.
     private(set) var similarity: @Sendable (_ body: Data) -> Double = { _ in 0 }
     /// Whether it is a closure of the test.
     private(set) var isClosure = false
@@ -42,8 +42,9 @@ public struct BodyMatcher: Sendable {
             let redacted = [text, body].map { try? JSONTree(Data((ReportRedactor.standard.redactedText(of: $0) ?? "").utf8)) }
             let differences = JSONTree.differences(
                 of: (tree, compared(actual, with: tree)), redacted: (redacted[0], compared(redacted[1], with: redacted[0])), limit: 4)
-            let isSpelling = tree.normalizingKeys == compared(actual?.normalizingKeys, with: tree.normalizingKeys)
-            return (Difference(differences) ?? Difference(expected: text, actual: body)).adding(isSpelling ? spellingHint : "")
+            let differsOnlyInKeySpelling = tree.normalizingKeys == compared(actual?.normalizingKeys, with: tree.normalizingKeys)
+            return (Difference(differences) ?? Difference(expected: text, actual: body)).adding(
+                differsOnlyInKeySpelling ? spellingHint : "")
         }
         matcher.similarity = { body in
             guard let tree, let body = try? JSONTree(body) else { return 0 }
@@ -172,7 +173,7 @@ extension [URLQueryItem] {
 
     /// The items whose names have different values in `others`, as text.
     ///
-    /// - Parameter mark: Added behind an item that looks like one of `others`, because what differs is hidden.
+    /// - Parameter mark: Added after an item that looks like one of `others`, because what differs is hidden.
     func differing(from others: [URLQueryItem], mark: String = "") -> String {
         let (values, otherValues) = (byName, others.byName)
         let items = filter { values[ByteString($0.name)] != otherValues[ByteString($0.name)] }

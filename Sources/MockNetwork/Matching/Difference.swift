@@ -39,7 +39,7 @@ struct Difference: Sendable, Equatable {
         (expected, actual) = ("\(path): \(difference.expected)", "\(path): \(difference.actual)")
     }
 
-    /// Adds `hint` behind what was expected.
+    /// Adds `hint` after what was expected.
     func adding(_ hint: String) -> Difference { Difference(lines: (expected + hint, actual)) }
 
     private init(lines: (String, String)) { (expected, actual) = lines }

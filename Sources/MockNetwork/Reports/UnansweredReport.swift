@@ -99,7 +99,7 @@ private struct NearMiss: CustomStringConvertible {
         // A problem counts as one mismatch.
         distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
         let mayAnswer = stub.problem == nil && mismatches.isEmpty && uses < stub.times
-        isExhausted = mayAnswer && stub.response.countOfSequence == uses
+        isExhausted = mayAnswer && stub.response.factory(after: uses) == nil
         let requests = uses == 1 ? "1 request" : "\(uses) requests"
         let reason =
             if !mayAnswer { "matches, but was used up after \(requests)" } else if isExhausted {

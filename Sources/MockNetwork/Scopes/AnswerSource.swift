@@ -1,6 +1,6 @@
 package import APIProvider
 
-/// Answers the requests that no stub answers, maybe later, from outside of this module.
+/// Answers the requests that no stub answers, maybe asynchronously, from outside of this module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
         case answer(Playback)
@@ -9,7 +9,7 @@ package struct AnswerSource: Sendable {
     }
 
     let choose: @Sendable (PreparedRequest) -> Choice
-    /// The requests that it has answered later, and the answers.
+    /// The requests that it has answered asynchronously, and the answers.
     let log: @Sendable () -> [any Sendable]
 
     package init(

@@ -22,12 +22,12 @@ final class Scope: Sendable {
         var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
-        /// The mistakes in the setup of the test that requests have shown.
+        /// The mistakes in the setup of the test that were found while requests were answered.
         var mistakes: [Mistake] = []
         /// The encoder of the provider under test.
         var encoder: JSONEncoder?
-        /// In the scope of the process, the end of the test before. A request that was subscribed to earlier belongs to that test.
-        var start = DispatchTime(uptimeNanoseconds: 0)
+        /// In the scope of the process, the last `reset`. A request that was subscribed to earlier belongs to an earlier test.
+        var currentTestStart = DispatchTime(uptimeNanoseconds: 0)
     }
 
     struct Mistake: Hashable {
@@ -92,8 +92,8 @@ final class Scope: Sendable {
             + "scope."
     }
 
-    /// Notes a mistake in the setup of the test.
-    func note(_ report: String, at sourceLocation: Stub.SourceLocation? = nil) {
+    /// Records a mistake in the setup of the test.
+    func recordMistake(_ report: String, at sourceLocation: Stub.SourceLocation? = nil) {
         let mistake = Mistake(report: report, sourceLocation: sourceLocation)
         contents.withLock { if !$0.mistakes.contains(mistake) { $0.mistakes.append(mistake) } }
     }
@@ -120,7 +120,10 @@ final class Scope: Sendable {
             {
                 let respond: @Sendable () -> Playback = { TaskLocalContext.$scope.withValue(self) { factory(chosen) } }
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
-                if let mistake = answer.mistake { self.note(mistake.description, at: chosen.stub?.sourceLocation) }
+                // A handler may return when its test has ended.
+                if let mistake = answer.mistake, self.belongsToCurrentTest(time) {
+                    self.recordMistake(mistake.description, at: chosen.stub?.sourceLocation)
+                }
                 // The scope of the process never ends, so keeping its answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
                 self.contents.withLock { $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started)) }
@@ -196,7 +199,7 @@ final class Scope: Sendable {
     }
 
     /// Whether a request that was made at `time` belongs to the current test.
-    func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.start) <= time }
+    func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }

@@ -46,14 +46,14 @@ extension Matcher {
         Matcher {
             pattern.matches($0.url.segments)
         } explain: {
-            let isBehindBaseURL = pattern.isSuffix(of: $0.url.segments)
+            let hasBasePath = pattern.isSuffix(of: $0.url.segments)
             let hint =
-                isBehindBaseURL
+                hasBasePath
                 ? "; if that is the path of a base URL, pass the base URL to the stub as baseURL"
                 : pattern.hint(for: $0.url.segments)
             return Mismatch(
                 name: "path", Difference(expected: pattern.description + hint, actual: $0.received.redactor.path($0.url.path)),
-                distance: isBehindBaseURL ? 0.5 : pattern.distance(to: $0.url.segments))
+                distance: hasBasePath ? 0.5 : pattern.distance(to: $0.url.segments))
         }
     }
 

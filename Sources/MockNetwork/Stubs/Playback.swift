@@ -103,8 +103,10 @@ package struct Playback: Sendable {
                 silence = 0
                 continue
             }
-            guard silence + interval.seconds > timeout else {
-                silence += interval.seconds
+            // Sums of decimal fractions are not exact.
+            let wait = max(0, interval.seconds)
+            guard silence + wait > timeout + 1e-9 else {
+                silence += wait
                 continue
             }
             let rest = DispatchTimeInterval(seconds: timeout - silence)

@@ -30,7 +30,6 @@ public final class StreamFeed: Sendable {
         /// Whether the test has ended the body.
         var isFinished = false
         var isEndDelivered = false
-        var hasRequestEnded = false
         /// Parts that have not been delivered.
         var parts: [Part] = []
         var onNextPart: Action?
@@ -54,7 +53,8 @@ public final class StreamFeed: Sendable {
     /// The number of bytes that the reader has taken.
     public var bytesRead: Int { state.withLock(\.read) }
 
-    /// Whether the reader left before the end: it stopped reading, was cancelled or disposed, or timed out.
+    /// Whether the request ended before the end of the body was delivered: its reader stopped reading, was cancelled or disposed, or timed
+    /// out, or the response has no body. On Linux, a request of a `URLSession` of your own does not time out while it waits for a feed.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
     // MARK: - Sending
@@ -76,13 +76,16 @@ public final class StreamFeed: Sendable {
 
     // MARK: - Waiting
 
-    /// Waits until the reader has taken everything that was sent, or has left. With ``MockURLProtocol``, the session is the reader.
+    /// Waits until everything that was sent has been taken by the reader, also the end of the body, or the request has ended. With
+    /// ``MockURLProtocol``, the session is the reader.
     ///
     /// Returns early if the task is cancelled, as by a time limit of the test.
-    public func waitUntilRead() async { await wait { $0.read >= $0.sent || $0.hasRequestEnded } }
+    public func waitUntilRead() async {
+        await wait { $0.read >= $0.sent && (!$0.isFinished || $0.isEndDelivered) || $0.isCancelled }
+    }
 
-    /// Waits until the reader has left before the end. Also returns when the reader has got the end, because it cannot leave before that
-    /// anymore: check ``isCancelled``.
+    /// Waits until the request has ended before the end of the body was delivered. Also returns when the end has been delivered, because the
+    /// feed cannot be cancelled anymore: check ``isCancelled``.
     ///
     /// Returns early if the task is cancelled, as by a time limit of the test.
     public func waitUntilCancelled() async { await wait { $0.isCancelled || $0.isEndDelivered } }
@@ -95,8 +98,8 @@ public final class StreamFeed: Sendable {
                 withState { $0.waiters.append(waiter) }
             }
         } onCancel: {
-            isTaskCancelled.withLock { $0 = true }
-            withState { _ in }
+            // Within the lock of the state, so that a condition does not change while the waiters are looked through.
+            withState { _ in isTaskCancelled.withLock { $0 = true } }
         }
     }
 
@@ -127,8 +130,10 @@ public final class StreamFeed: Sendable {
 // MARK: - Reading, by the mock
 
 extension StreamFeed {
-    /// - Throws: If the feed has answered another request.
-    func begin() throws {
+    /// Marks the feed as used by a request.
+    ///
+    /// - Throws: If another request has used it.
+    func claim() throws {
         let hasAnswered = state.withLock { exchange(&$0.hasAnswered, with: true) }
         if hasAnswered { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
     }
@@ -144,11 +149,12 @@ extension StreamFeed {
 
     /// Calls `body` once when there is a next part, maybe at once.
     func onNextPart(_ body: @escaping @Sendable () -> Void) {
-        let isThere = state.withLock { state in
-            if state.parts.isEmpty { state.onNextPart = Action(body) }
+        let hasNextPart = state.withLock { state in
+            // After the end of the request, the action would keep the reader.
+            if state.parts.isEmpty, !state.isCancelled { state.onNextPart = Action(body) }
             return !state.parts.isEmpty
         }
-        if isThere { body() }
+        if hasNextPart { body() }
     }
 
     /// Calls `body` when the reader leaves before the end. Set it before the feed answers.
@@ -162,7 +168,6 @@ extension StreamFeed {
         // Released after the lock, because its deinit may run any code.
         var (more, left): (Action?, Action?)
         withState { state in
-            state.hasRequestEnded = true
             guard !state.isEndDelivered else { return }
             state.isCancelled = true
             (more, left) = (state.onNextPart.take(), state.onCancel.take())

@@ -18,7 +18,14 @@ extension Stub {
     /// If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
     @discardableResult
     public func expecting(_ counts: some RangeExpression<Int>) -> Stub {
-        expectation.withLock { $0 = counts.relative(to: 0..<Int.max) }
+        // A closed range to `Int.max` has no half-open form.
+        let range: Range<Int>
+        switch counts {
+        case let counts as ClosedRange<Int> where counts.upperBound == .max: range = counts.lowerBound..<Int.max
+        case let counts as PartialRangeThrough<Int> where counts.upperBound == .max: range = 0..<Int.max
+        default: range = counts.relative(to: 0..<Int.max)
+        }
+        expectation.withLock { $0 = range }
         return self
     }
 
@@ -27,8 +34,8 @@ extension Stub {
         if problem == nil, let counts = expectation.withLock({ $0 }) {
             return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)\(ending)"
         }
-        let isWrong = problem != nil
-        guard !isOptional && times > 0 || isWrong else { return nil }
+        let hasProblem = problem != nil
+        guard !isOptional && times > 0 || hasProblem else { return nil }
         if uses == 0 { return "The stub \(self) was never used\(ending)" }
         guard let count = response.countOfSequence, uses < min(count, times) else { return nil }
         return

@@ -2,6 +2,10 @@ public import APIProvider
 public import Dispatch
 public import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The answer of a stub: a status, headers and a body, or an error.
 ///
 /// ```swift
@@ -61,8 +65,9 @@ public struct StubResponse: Sendable {
         }
         let fields = headers.dictionary
         self.init { request in
-            try feed?.begin()
-            return .response(try .mock(statusCode, headers: fields, for: request.url), try steps.get(), feed: feed, to: request)
+            let (head, steps) = (try HTTPURLResponse.mock(statusCode, headers: fields, for: request.url), try steps.get())
+            try feed?.claim()
+            return .response(head, steps, feed: feed, to: request)
         }
     }
 
@@ -138,12 +143,12 @@ extension StubResponse {
         .status(statusCode, headers: ["Location": location])
     }
 
-    /// The answer that `respond` makes for each request. If it throws, the request fails with that error. One of decoding
-    /// or encoding is also an issue of the test.
+    /// The answer that `respond` makes for each request. If it throws, the request fails with that error. A `DecodingError` or an
+    /// `EncodingError` is also recorded as an issue of the test.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
-    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to the
-    /// test that has written it.
+    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to
+    /// the test that has created the stub, on Linux and from macOS 15 and iOS 18 on.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let factory = ResponseFactory(runsUserCode: true, context: .current) { request in
             let response: StubResponse

@@ -4,15 +4,15 @@ import MiniRx
 /// The task-local values of a test, for the closures that the test gives to the mock. Sessions call them on threads of their own, where
 /// Swift Testing does not know whose expectation fails: it knows the test by a task-local value.
 ///
-/// A task that has been created, but not started, keeps the values of its creator. To call a closure, it is started on the caller's thread,
-/// and creates the next one first.
+/// A task that has been created, but not started, keeps the values of its creator. To call a closure, that task is started on the caller's
+/// thread. Before it calls the closure, it creates the task for the next call.
 final class TaskLocalContext: Sendable {
     /// The scope of the current task, which a test and its child tasks share.
     @TaskLocal static var scope: (any AnyObject & Sendable)?
 
     private let nextTask: Locked<(any UnstartedTask)?>
-    /// Counts the tasks in `nextTask`: 0 while one creates the next.
-    private let nextTaskCount = DispatchSemaphore(value: 1)
+    /// Is signaled when `nextTask` is there.
+    private let nextTaskSemaphore = DispatchSemaphore(value: 1)
     private let scope = TaskLocalContext.scope.map { ObjectIdentifier($0) }
 
     private init(_ first: any UnstartedTask) { nextTask = Locked(first) }
@@ -34,12 +34,12 @@ final class TaskLocalContext: Sendable {
         let isInTask = withUnsafeCurrentTask { $0 != nil }
         // This is the task of the test, or a child of it.
         if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
-        nextTaskCount.wait()
+        nextTaskSemaphore.wait()
         guard let task = nextTask.withLock({ $0.take() }) else { return try body() }
         let result = Locked<Result<Value, Failure>?>(nil)
         let work: @Sendable () -> Void = { [self] in
             nextTask.withLock { $0 = unstartedTask() }
-            nextTaskCount.signal()
+            nextTaskSemaphore.signal()
             let value = Result(catching: body)
             result.withLock { $0 = value }
         }

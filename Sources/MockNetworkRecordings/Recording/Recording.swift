@@ -106,7 +106,7 @@ extension Recording {
         guard !exchanges.isEmpty else {
             throw MockFailure(
                 MockURLProtocol.requests.isEmpty
-                    ? MockURLProtocol.noRequestReport(setUp: "The recording \(file.lastPathComponent)")
+                    ? MockURLProtocol.noRequestReport(configuredAnswer: "The recording \(file.lastPathComponent)")
                     : "\(notWritten) the stubs of the test have answered all its requests.")
         }
         let new = try NewRecording(exchanges, options, test: owner, name: file.lastPathComponent)
@@ -164,7 +164,7 @@ extension Recording {
         guard !hasFailed() else { return result }
         let wasReset = scope.sources.isEmpty
         if !wasReset, MockURLProtocol.requests.isEmpty {
-            throw MockFailure(MockURLProtocol.noRequestReport(setUp: "The recording \(file.lastPathComponent)"))
+            throw MockFailure(MockURLProtocol.noRequestReport(configuredAnswer: "The recording \(file.lastPathComponent)"))
         }
         if mode == .verify {
             let findings = try await source.verify(asking: liveTransport)

@@ -45,6 +45,8 @@ struct RedactionTests {
             ("", ["Cookie": "session=letters; theme=dark"], "Your session letters", "Your session …"),
             ("", ["Authorization": "Digest username=\"letters\", qop=auth"], "no username letters", "no username …"),
             ("", ["Authorization": "Basic letters=="], "no letters", "no …"),
+            ("", ["Authorization": "Bearer letters=alphabet"], "no letters=alphabet", "no …=…"),
+            ("", ["Cookie": "a=letters,alphabet=x"], "no letters or alphabet", "no … or …"),
             ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),
         ] as [(String, HTTPHeaders, String, String)])
     func credentials(query: String, headers: HTTPHeaders, text: String, shown: String) {

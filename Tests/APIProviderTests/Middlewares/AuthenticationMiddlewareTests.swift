@@ -413,7 +413,7 @@ struct AuthenticationMiddlewareTests {
                 "AuthenticationMiddleware does not know which hosts it is for; give it hosts:, or give the provider a baseURL:"
             ),
             (
-                ["https://one", "one:8443", "one/x", "[::1]:80"].map { failing(hosts: [$0]) },
+                ["https://one", "one:8443", "one/x", "[::1]:80", "*.one", "me@one", ""].map { failing(hosts: [$0]) },
                 "in the hosts of AuthenticationMiddleware is not a host; write it as \"api.example.com\""
             ),
             (

@@ -150,6 +150,17 @@ struct PagesTests {
         #expect(try await pages.all(\.items, maxPages: 5).value == [1, 2, 3])
     }
 
+    @Test("A page that would come twice is an error, also if each is adapted")
+    func adaptedTwice() async {
+        let first = first.adapting { $0.headers["X-App"] = "a" }
+        let linked = provider(link: { _ in "</items>; rel=next" }).pages(first)
+        let made = provider(link: { _ in nil }).pages(first) { _, _ in first }
+        for pages in [linked, made] {
+            let error = await #expect(throws: APIError.self) { try await pages.all(\.items, maxPages: 5).value }
+            #expect(error?.description.contains("before") == true, "\(String(describing: error))")
+        }
+    }
+
     @Test("A page that would come twice is an error, which says what to do")
     func twice() async {
         let pages = numbered(provider([1: Page(items: [1], next: 2), 2: Page(items: [2], next: 3), 3: Page(items: [3], next: 2)]))

@@ -33,7 +33,7 @@ struct StreamBufferTests {
                 }
             }
             let error = await #expect(throws: APIError.self) { try await group.next() }
-            #expect(error?.description.contains("read by another task") == true, "\(String(describing: error))")
+            #expect(error?.description.contains("another one waits for its next bytes") == true, "\(String(describing: error))")
             buffer.append(Data("abc".utf8))
             let bytes = try await group.next()
             #expect(bytes == Data("abc".utf8))

@@ -62,7 +62,10 @@ struct UnansweredReportTests {
     @Test(
         "It shows expected and actual values, without secrets",
         arguments: [
-            (nil, ["authorization": "Bearer t0ken"], nil, "header  expected  authorization: …\ngot       authorization: … (differs, but is not shown)"),
+            (
+                nil, ["authorization": "Bearer t0ken"], nil,
+                "header  expected  authorization: …\ngot       authorization: … (differs, but is not shown)"
+            ),
             (nil, ["x-kind": "One"], nil, "header  expected  x-kind: One\ngot       x-kind: one"),
             (nil, [:], .form(["name": "a", "password": "t0ken"]), "body    expected  name=a&password=…\ngot       {\"user\":{"),
             (nil, [:], .matching("a form") { _ in false }, "body    expected  a form\ngot       {\"user\":{"),
@@ -97,7 +100,10 @@ struct UnansweredReportTests {
             (.json(text: #"{"a":"x"}"#), #"{"a":"y\n"}"#, #"a: "x""#, #"a: "y\n""#),
             (.json(text: "[1.50]"), "[1.5e1]", "[0]: 1.50", "[0]: 1.5e1"), (.json(text: "[1]"), "{}", "[1]", "{}"),
             (.json(text: "no JSON"), "no JSON", "no JSON (this is not JSON, or is nested too deeply)", "no JSON"),
-            (.json(text: #"{"user":{"token":"a"}}"#), #"{"user":{"token":"b"}}"#, "user.token: …", "user.token: … (differs, but is not shown)"),
+            (
+                .json(text: #"{"user":{"token":"a"}}"#), #"{"user":{"token":"b"}}"#, "user.token: …",
+                "user.token: … (differs, but is not shown)"
+            ),
             (.json(text: #"{"a":"x"}"#), #"{"a":"Bearer \#(token)"}"#, "a: …", "a: … (differs, but is not shown)"),
             (.json(text: #"{"a":"\#(token)"}"#), #"{"a":"\#(token)x"}"#, "a: …", "a: … (differs, but is not shown)"),
             (.json(text: "1"), String(repeating: "\n", count: 1020) + "word", "1", "word"), (.json(text: "1"), x200 + "x", "1", x200 + "…"),
@@ -134,6 +140,14 @@ struct UnansweredReportTests {
         }
         #expect(report.contains("body    expected  \(expected.count) bytes that are not text, \(difference)\n"), "\(report)")
         #expect(report.contains("got       2 bytes that are not text, byte 1 is 0xA\n"), "\(report)")
+    }
+
+    @Test("A stub without any answer says so, and names no newer stub")
+    func noAnswers() async throws {
+        for response in [StubResponse.sequence([]), .repeatingLast([])] {
+            let report = try await report(of: posting(Data())) { MockURLProtocol.stub(.post, "/a", respond: response) }
+            #expect(report.contains("matches, but its sequence was exhausted after 0 requests"), "\(report)")
+        }
     }
 
     @Test("A body is cut at one kilobyte")

@@ -40,6 +40,26 @@ struct EarlierTestTests {
         }
     }
 
+    @Test("A handler that fails when its test has ended is no mistake of the next test")
+    func lateHandler() async {
+        await #expect(processExitsWith: .success) {
+            let (begun, mayEnd) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            let answer = StubResponse.handler { request in
+                begun.signal()
+                mayEnd.wait()
+                return .json(try request.json([Int].self))
+            }
+            MockURLProtocol.stub(.get, "/a", respond: answer)
+            let provider = DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration)
+            let request = Task.detached { try await provider.request(Endpoint<Data>(.get, "/a")).value }
+            await Task.detached { begun.wait() }.value
+            MockURLProtocol.reset()
+            mayEnd.signal()
+            await #expect(throws: APIError.self) { try await request.value }
+            try MockURLProtocol.verify()
+        }
+    }
+
     @Test("A provider of a scope that has ended fails the XCTest that uses it, and no later one", arguments: [true, false])
     func endedScope(usesSession: Bool) async {
         await #expect(processExitsWith: .success) { [usesSession = usesSession as Bool] in

@@ -231,6 +231,24 @@ struct StreamStubTests {
         await feed.waitUntilRead()
     }
 
+    @Test(
+        "A test that waits until all is read also waits for the end of the body",
+        arguments: Way.allCases)
+    func endIsRead(_ way: Way) async throws {
+        let (feed, seen) = (StreamFeed(), Log<String>())
+        MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
+        feed.send("data: a\n\n")
+        feed.fail(URLError(.networkConnectionLost))
+        let waiting = Task {
+            await feed.waitUntilRead()
+            seen.append("read")
+        }
+        seen.append("sent")
+        _ = try? await way.provider.request(request).value.reduce(into: 0) { count, _ in count += 1 }
+        await waiting.value
+        #expect(seen.entries == ["sent", "read"])
+    }
+
     @Test("A test that waits for a reader goes on when the request has ended, and when its own task is cancelled", arguments: Way.allCases)
     func endOfWaiting(_ way: Way) async throws {
         let feed = StreamFeed()

@@ -298,6 +298,8 @@ struct StubTests {
         arguments: [
             ({ @Sendable stub in stub.expecting(1) }, ["1 request", nil, "1 request", "1 request"]),
             ({ @Sendable stub in stub.expecting(1...) }, ["at least 1 request", nil, nil, nil]),
+            ({ @Sendable stub in stub.expecting(1...Int.max) }, ["at least 1 request", nil, nil, nil]),
+            ({ @Sendable stub in stub.expecting(...Int.max) }, [nil, nil, nil, nil]),
             ({ @Sendable stub in stub.expecting(...2) }, [nil, nil, nil, "at most 2 requests"]),
             ({ @Sendable stub in stub.expecting(1...2) }, ["1 to 2 requests", nil, nil, "1 to 2 requests"]),
             ({ @Sendable stub in stub.expecting(..<1) }, [nil, "0 requests", "0 requests", "0 requests"]),

@@ -182,7 +182,9 @@ struct TypedStubTests {
             #expect(!error.description.contains("s3nt"), "\(error)")
             // A session does not know which segments are secret.
             guard way == .transport else { return }
-            #expect(error.description.contains("path    expected  /bot…/x\n               got       /bot…/x (differs, but is not shown)"), "\(error)")
+            #expect(
+                error.description.contains("path    expected  /bot…/x\n               got       /bot…/x (differs, but is not shown)"),
+                "\(error)")
             #expect("\(MockURLProtocol.unmatchedRequests)".contains("/bot…/x?chat="))
         }
     }
