@@ -12,7 +12,7 @@ extension Single {
             let emitter = Emitter(observer)
             guard subscription.addSource(cancel: emitter.cancel) else { return .none }
             let resource = subscribe { emitter.emit($0, in: subscription).run() }
-            return emitter.didStart(with: resource, in: subscription)
+            return emitter.finishStarting(with: resource, in: subscription)
         }
     }
 

@@ -18,8 +18,8 @@ public struct MockTransport: Transport {
 
     /// Creates a transport whose requests the current scope answers.
     ///
-    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs actions
-    ///   at once, delays take no time, and nothing times out.
+    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs
+    ///   actions at once, delays take no time, and nothing times out.
     public init(scheduler: (any Scheduler)? = nil) {
         let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? MockURLProtocol.delayScheduler)
         var settings = ExchangeTransport.Settings()
@@ -38,8 +38,8 @@ public struct MockTransport: Transport {
 
     /// Answers `request`. Disposing ends a delay.
     ///
-    /// Progress is reported for each 64 KB of the body that is sent and for each chunk that arrives, on the thread of the answer. Cookies of
-    /// the stubs are kept and sent for the life of the transport.
+    /// Progress is reported for each 64 KB of the body that is sent and for each chunk that arrives, on the thread of the answer. Cookies
+    /// of the stubs are kept and sent for the life of the transport.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
             // It may stand for a transport with schemes such as http+unix.

@@ -69,12 +69,13 @@ extension StubResponse {
 extension BodyMatcher {
     /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
-    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A `String`
-    /// matches a JSON string; to match JSON text, use ``json(text:)``. JSON that is nested more than 100 levels deep matches nothing.
+    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A
+    /// `String` matches a JSON string; to match JSON text, use ``json(text:)``. JSON that is nested more than 100 levels deep matches
+    /// nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
 
-    /// Matches JSON that contains `value`: an object has at least these members, in any order, and so have the objects within it. Arrays and
-    /// other values must be the same.
+    /// Matches JSON that contains `value`: an object has at least these members, in any order, and so have the objects within it. Arrays
+    /// and other values must be the same.
     ///
     /// ```swift
     /// // Answers one operation of a GraphQL API.

@@ -56,8 +56,8 @@ extension MockURLProtocol {
     /// ``current``, for a caller that puts it into no configuration.
     package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
-    /// A configuration for sessions whose requests this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol class. On
-    /// Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
+    /// A configuration for sessions whose requests this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol
+    /// class. On Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [scopeClass]
@@ -75,7 +75,8 @@ extension MockURLProtocol {
     /// If the scope of this class has ended, notes that in the scope of the caller, which has used its session or its provider. An XCTest
     /// has that of the process.
     ///
-    /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this test.
+    /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this
+    ///   test.
     static func reportUseIfScopeEnded(at time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil

@@ -61,7 +61,8 @@ extension MockURLProtocol {
     /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
     /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
     ///
-    /// If the provider has an encoder of its own, set ``encoder`` for all stubs, or pass it here, so that bodies are encoded in the same way.
+    /// If the provider has an encoder of its own, set ``encoder`` for all stubs, or pass it here, so that bodies are encoded in the same
+    /// way.
     ///
     /// - Parameters:
     ///   - request: The request whose method, path, query and body are expected.
@@ -97,7 +98,8 @@ extension MockURLProtocol {
     /// - Parameters:
     ///   - request: The request whose method, path, query and body are expected.
     ///   - baseURL: The base URL of the provider under test. By default, the property ``baseURL``.
-    ///   - encoder: Encodes the body of `request` and `value`. By default, the property ``encoder``, or else an encoder like the provider's.
+    ///   - encoder: Encodes the body of `request` and `value`. By default, the property ``encoder``, or else an encoder like the
+    ///     provider's.
     ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
     ///   - isOptional: Whether the stub may go unused.
     ///   - fileID: The file of the stub, as reports show it.

@@ -25,8 +25,8 @@ public import Foundation
 ///
 /// watchOS does not let apps add protocol classes. Use ``MockTransport`` there.
 public class MockURLProtocol: URLProtocol {
-    /// The state of the load. A session may call `startLoading` more than once, and `stopLoading` at any time. The client must not be called
-    /// after the end.
+    /// The state of the load. A session may call `startLoading` more than once, and `stopLoading` at any time. The client must not be
+    /// called after the end.
     fileprivate enum Phase {
         case idle
         /// Waiting for the answer, a delay, or more data from a feed. Disposing the value cancels that wait.

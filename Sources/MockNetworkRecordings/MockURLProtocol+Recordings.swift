@@ -43,8 +43,8 @@ extension MockURLProtocol {
     ///   - function: The test, for messages.
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
-    /// - Throws: The error of `operation`, or else what `MockURLProtocol.verify()` throws. Also throws if there is no recording, if it cannot
-    ///   be read, if it is not written, or if `MOCK_NETWORK=verify` has found a change.
+    /// - Throws: The error of `operation`, or else what `MockURLProtocol.verify()` throws. Also throws if there is no recording, if it
+    ///   cannot be read, if it is not written, or if `MOCK_NETWORK=verify` has found a change.
     public static func withRecording<R>(
         _ name: String, redacting redaction: Redaction = .standard, hiding hidden: [String] = [], keeping kept: [String] = [],
         ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil,

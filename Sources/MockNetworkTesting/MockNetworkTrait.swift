@@ -32,8 +32,8 @@ public import Testing
 /// If no request has reached the mock, the issue says how to create the provider.
 ///
 /// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
-/// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, Swift Testing does not know the test, and attributes a failure there
-/// to none. It is reported once, or twice in a run that has a `.serialized` suite.
+/// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, Swift Testing does not know the test, and attributes a failure
+/// there to none. It is reported once, or twice in a run that has a `.serialized` suite.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///

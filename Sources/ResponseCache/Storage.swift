@@ -16,8 +16,8 @@ extension CacheMiddleware {
             Storage { (MemoryCache(maxBytes: maxBytes), nil) }
         }
 
-        /// Files that only their owner may read, one or a few for each URL. When they take more than `maxBytes`, the least recently used are
-        /// removed.
+        /// Files that only their owner may read, one or a few for each URL. When they take more than `maxBytes`, the least recently used
+        /// are removed.
         ///
         /// ```swift
         /// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]

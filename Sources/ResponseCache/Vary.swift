@@ -82,7 +82,8 @@ extension CachedResponse {
         // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
         let isForbidden = control.has("must-understand") ? HTTPStatus.reasonPhrases[statusCode] == nil : control.has("no-store")
         guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
-        // `private` allows a private cache to store a response. That of an error does not count, because servers send it with every response.
+        // `private` allows a private cache to store a response. That of an error does not count, because servers send it with every
+        // response.
         let isPrivate = control.has("private") && statusCode < 400
         guard
             isPrivate || control.has("public") || control.has("max-age") || headers["Expires"] != nil

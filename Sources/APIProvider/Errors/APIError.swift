@@ -18,12 +18,13 @@ public import Foundation
 public enum APIError: Error, Sendable {
     /// The request could not be built, and nothing was sent.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
-    /// The user of the request has signed out before it was sent, or while it waited for a new credential. In the second case, the server may
-    /// have refused it once.
+    /// The user of the request has signed out before it was sent, or while it waited for a new credential. In the second case, the server
+    /// may have refused it once.
     case signedOut
     /// No complete response arrived, or it could not be saved. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(PreparedRequest, underlying: any Error)
-    /// The status is outside 200...299, or neither 200 nor 204 where ``ServerSentEvents`` were expected. The body of the response often says more.
+    /// The status is outside 200...299, or neither 200 nor 204 where ``ServerSentEvents`` were expected. The body of the response often
+    /// says more.
     case unacceptableStatus(APIResponse)
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)

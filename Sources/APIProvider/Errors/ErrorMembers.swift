@@ -80,7 +80,8 @@ struct ErrorMembers {
     /// Names that stand for no field.
     private static let wholeNames: Set<String> = ["errors", "nonfielderrors", "base", "general", "all"]
 
-    /// The messages about parts of the request, as far as they are needed. No value is read twice, because each may be as deep as a decoder allows.
+    /// The messages about parts of the request, as far as they are needed. No value is read twice, because each may be as deep as a decoder
+    /// allows.
     func details() -> [String] {
         if !elements.isEmpty { return lines(of: elements) }
         let own = Self.detailNames.firstLines { name in

@@ -91,7 +91,8 @@ extension String {
 }
 
 extension Data {
-    /// The text, if it may stand in a command: a terminal acts on control characters that are pasted, and a system limits a word to 128 KiB.
+    /// The text, if it may stand in a command: a terminal acts on control characters that are pasted, and a system limits a word to 128
+    /// KiB.
     fileprivate var textInCommand: String? {
         guard count < 100_000, let text = String(data: self, encoding: .utf8) else { return nil }
         let isPlain = text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }

@@ -42,8 +42,8 @@ extension PreparedRequest {
 }
 
 extension String {
-    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or what
-    /// comes after a scheme such as Bearer.
+    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or
+    /// what comes after a scheme such as Bearer.
     fileprivate func credentials(inHeader name: String) -> [Substring] {
         func value(of pair: Substring) -> Substring {
             let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair

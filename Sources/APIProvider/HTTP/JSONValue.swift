@@ -131,7 +131,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have
+    /// 512 KB.
     private static let maxDepth = 64
 
     /// Reads a value from `decoder`.

@@ -17,8 +17,9 @@ public struct RedirectPolicy: Sendable {
     public static let never = RedirectPolicy(kind: .never)
     /// Your closure decides about each redirect.
     ///
-    /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range headers,
-    /// `User-Agent`, `Cache-Control`, and those that describe the body or what the client accepts, such as `Content-Type` and `Accept`.
+    /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range
+    /// headers, `User-Agent`, `Cache-Control`, and those that describe the body or what the client accepts, such as `Content-Type` and
+    /// `Accept`.
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The durations of a request's phases, in seconds. After redirects, only the last request is measured.
 public struct TransferMetrics: Sendable {
-    /// The time that the request waited for its turn, because too many requests to its origin were in flight. On Apple's systems, it is about 0
-    /// with a ``URLSessionTransport``, because there the session makes requests wait.
+    /// The time that the request waited for its turn, because too many requests to its origin were in flight. On Apple's systems, it is
+    /// about 0 with a ``URLSessionTransport``, because there the session makes requests wait.
     public internal(set) var queueDuration: TimeInterval = 0
     /// The time from sending the request until the head of the response arrived.
     public internal(set) var timeToFirstByte: TimeInterval = 0

@@ -16,8 +16,8 @@ struct AllowedHosts: Sendable {
 
     /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
     ///
-    /// A request does not count if another host has redirected it here, or a host over `http`: that one, or whoever is in between, has chosen
-    /// the URL.
+    /// A request does not count if another host has redirected it here, or a host over `http`: that one, or whoever is in between, has
+    /// chosen the URL.
     func contains(_ request: PreparedRequest) throws -> Bool {
         let (url, baseURL) = (request.url, request.context?.baseURL)
         guard let hosts else {

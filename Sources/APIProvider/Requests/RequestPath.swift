@@ -122,7 +122,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(parts.map { encoded(String($0)) }.joined(separator: "/"))
         }
 
-        /// Appends `segment`, which no error, log or recording shows, and in which a slash does not end the segment: `"/bot\(secret: token)/getMe"`.
+        /// Appends `segment`, which no error, log or recording shows, and in which a slash does not end the segment:
+        /// `"/bot\(secret: token)/getMe"`.
         ///
         /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
         /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the

@@ -7,8 +7,8 @@ public import FoundationNetworking
 
 /// One request in flight. The closure of an ``ExchangeTransport`` sends ``request``, and reports the response to the exchange.
 ///
-/// Call it from any thread, one call at a time. After a dispose, it accepts no head and no bytes, unless it has delivered a stream. When the
-/// transfer has ended, call ``complete(with:)``, also after a dispose. After that, calls do nothing.
+/// Call it from any thread, one call at a time. After a dispose, it accepts no head and no bytes, unless it has delivered a stream. When
+/// the transfer has ended, call ``complete(with:)``, also after a dispose. After that, calls do nothing.
 @_spi(Transports) public final class Exchange: Sendable {
     /// The request to send, complete with cookies and the headers of the transport. Send it unchanged, with the `count` of its body as the
     /// `Content-Length`, and do not follow redirects.

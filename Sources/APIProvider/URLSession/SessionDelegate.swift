@@ -36,9 +36,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         case awaited
         case received
 
-        var isReceived: Bool {
-            if case .received = self { true } else { false }
-        }
+        var isReceived: Bool { if case .received = self { true } else { false } }
     }
 
     private let records = Locked<[ObjectIdentifier: Record]>([:])
@@ -48,8 +46,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private let delegateSession: URLSession?
 
     init(usesNetwork: Bool, delegateSession: URLSession?) {
-        self.usesNetwork = usesNetwork
-        self.delegateSession = delegateSession
+        (self.usesNetwork, self.delegateSession) = (usesNetwork, delegateSession)
     }
 
     /// - Parameters:
@@ -246,8 +243,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private func failure(of task: URLSessionTask, _ error: (any Error)?, _ record: Record) -> (any Error)? {
         if record.connectionWasLost { return URLError(.networkConnectionLost) }
         let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
-        // If bytes were sent and the error says that no connection could be made, a reused connection broke and a new one failed. So the
-        // server may have received the request.
+        // If bytes were sent and then no connection could be made, a reused one broke. The server may have received the request.
         let hasFailedOnNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
         return hasFailedOnNewConnection ? URLError(.networkConnectionLost) : failure
     }

@@ -2,8 +2,8 @@ import Foundation
 import MiniRx
 
 extension Single<APIResponse> {
-    /// Copies `body`, that of `request`, to a file in `directory`, from which a session can send it. The file is removed with the event or the
-    /// dispose. Only a process that is killed leaves it there.
+    /// Copies `body`, that of `request`, to a file in `directory`, from which a session can send it. The file is removed with the event or
+    /// the dispose. Only a process that is killed leaves it there.
     static func uploading(
         _ request: PreparedRequest, _ body: RequestBody, from directory: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {

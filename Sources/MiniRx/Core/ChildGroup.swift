@@ -10,7 +10,7 @@ struct ChildGroup<Element: Sendable>: Sendable {
             let emitter = Emitter(observer, resource: children)
             guard subscription.addSource(cancel: emitter.cancel) else { return .none }
             addChildren(ChildGroup(children: children, emitter: emitter))
-            return emitter.didStart(in: subscription)
+            return emitter.finishStarting(in: subscription)
         }
     }
 

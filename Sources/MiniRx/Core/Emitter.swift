@@ -11,8 +11,8 @@ struct Emitter<Element: Sendable>: Sendable {
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `didStart` returns it,
-        /// so that it runs after the resource is disposed.
+        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `finishStarting` returns
+        /// it, so that it runs after the resource is disposed.
         var nextStep = TrampolineStep.none
     }
 
@@ -27,7 +27,7 @@ struct Emitter<Element: Sendable>: Sendable {
         guard let nextStep = notifyObserver(of: event, in: subscription)?.runBeforeDisposal() else { return .none }
         let (resource, isStarting) = state.withLock { state in
             state.isFinished = true
-            // If this thread is still starting the source, it calls `didStart` next, and `didStart` returns the step.
+            // If this thread is still starting the source, it calls `finishStarting` next, and `finishStarting` returns the step.
             let isStarting = state.startingThread == .current
             if isStarting { state.nextStep = nextStep }
             return (state.resource.take(), isStarting)
@@ -54,7 +54,7 @@ struct Emitter<Element: Sendable>: Sendable {
 
     /// Stores the resource that the source has returned, or disposes it if the source has ended. Returns the next step if `emit` was called
     /// on this thread.
-    func didStart(with resource: (any Disposable)? = nil, in subscription: Subscription) -> TrampolineStep {
+    func finishStarting(with resource: (any Disposable)? = nil, in subscription: Subscription) -> TrampolineStep {
         let (isFinished, nextStep) = state.withLock { state in
             defer { (state.startingThread, state.nextStep) = (nil, .none) }
             if !state.isFinished, let resource { state.resource = resource }

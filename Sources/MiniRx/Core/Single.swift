@@ -37,7 +37,7 @@ public struct Single<Element: Sendable>: Sendable {
 
     /// Runs the computation as part of a chain. Returns what to call next.
     func run(in subscription: Subscription, _ observer: @escaping Observer) -> TrampolineStep {
-        switch subscription.nextCallTiming() {
+        switch subscription.countCall() {
         case .never: .none
         case .now: body(subscription, observer)
         case .later: .beforeDisposal(subscription) { body($0, observer) }
@@ -56,7 +56,7 @@ extension Subscription {
     /// Passes an event to the downstream observer.
     @inline(__always)
     func forward<Element: Sendable>(_ event: SingleEvent<Element>, to observer: @escaping Single<Element>.Observer) -> TrampolineStep {
-        switch nextCallTiming() {
+        switch countCall() {
         case .never: .none
         case .now: observer(self, event)
         case .later: .beforeDisposal(self) { observer($0, event) }

@@ -9,8 +9,8 @@
 /// - the call that starts it, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` that it has joined: until it leaves the run or, if it got the event of the run or was the last to leave, until the
-///   run is torn down;
+/// - the run of a `share` that it has joined: until it leaves the run or, if it got the event of the run or was the last to leave, until
+///   the run is torn down;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Disposable {
@@ -108,7 +108,7 @@ final class Subscription: Disposable {
 
     /// Counts a call from operator to operator, and returns when to make it: never if the subscription has finished, otherwise now. To keep
     /// the stack flat, every 32nd call is made later, when the calls on the stack have returned.
-    func nextCallTiming() -> CallTiming {
+    func countCall() -> CallTiming {
         state.withLock { state in
             state.callCount += 1
             return state.isFinished ? .never : state.callCount.isMultiple(of: 32) ? .later : .now

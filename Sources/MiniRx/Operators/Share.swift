@@ -50,7 +50,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
         // The subscription may have been disposed between `addSource` and the insertion, when `removeMember` found no member yet.
         if subscription.isFinished { removeMember(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
-        return emitter.didStart(in: subscription)
+        return emitter.finishStarting(in: subscription)
     }
 
     private func emit(_ event: SingleEvent<Element>, from run: Subscription) -> TrampolineStep {

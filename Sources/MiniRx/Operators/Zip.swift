@@ -25,8 +25,8 @@ extension Single {
         zip(repeat each singles) { (values: repeat each T) in (repeat each values) }
     }
 
-    /// Waits for all of `singles`, with any types of values, and succeeds with the result of `resultSelector`, which is called on the thread
-    /// of the last value. If it throws, the single fails with that error.
+    /// Waits for all of `singles`, with any types of values, and succeeds with the result of `resultSelector`, which is called on the
+    /// thread of the last value. If it throws, the single fails with that error.
     @preconcurrency
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element

@@ -18,8 +18,8 @@ public struct ReceivedRequest: Sendable {
     /// The URL with its query.
     public var url: URL { content.request.url }
 
-    /// The headers that the app, its provider and the configuration of its session set, and the cookies that the provider sends. Headers that
-    /// Foundation adds are missing.
+    /// The headers that the app, its provider and the configuration of its session set, and the cookies that the provider sends. Headers
+    /// that Foundation adds are missing.
     public var headers: HTTPHeaders { content.request.headers }
 
     /// The body, even if it was sent as a stream. Empty if there is none.

@@ -84,8 +84,8 @@ public final class StreamFeed: Sendable {
         await wait { $0.read >= $0.sent && (!$0.isFinished || $0.isEndDelivered) || $0.isCancelled }
     }
 
-    /// Waits until the request has ended before the end of the body was delivered. Also returns when the end has been delivered, because the
-    /// feed cannot be cancelled anymore: check ``isCancelled``.
+    /// Waits until the request has ended before the end of the body was delivered. Also returns when the end has been delivered, because
+    /// the feed cannot be cancelled anymore: check ``isCancelled``.
     ///
     /// Returns early if the task is cancelled, as by a time limit of the test.
     public func waitUntilCancelled() async { await wait { $0.isCancelled || $0.isEndDelivered } }

@@ -12,8 +12,8 @@ extension Stub {
     @discardableResult
     public func expecting(_ count: Int) -> Stub { expecting(count...count) }
 
-    /// Expects that the number of requests that the stub answers is in `counts`: `2...` is at least two, `...2` is at most two, and `1...3` is
-    /// one to three.
+    /// Expects that the number of requests that the stub answers is in `counts`: `2...` is at least two, `...2` is at most two, and `1...3`
+    /// is one to three.
     ///
     /// If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
     @discardableResult

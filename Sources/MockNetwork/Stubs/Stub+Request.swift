@@ -53,7 +53,8 @@ extension StubResponse {
 }
 
 extension BodyMatcher {
-    /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
+    /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or
+    /// multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
         let type = body.isEmpty ? "" : request.headers["Content-Type"]?.mediaType ?? ""

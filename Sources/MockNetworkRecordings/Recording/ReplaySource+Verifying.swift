@@ -12,7 +12,8 @@ extension ReplaySource {
         var unreachable: [String] = []
     }
 
-    /// Sends each GET and HEAD that has a recorded response again, as the test has sent it, and compares the responses with those of the file.
+    /// Sends each GET and HEAD that has a recorded response again, as the test has sent it, and compares the responses with those of the
+    /// file.
     func verify(asking transport: any Transport) async throws -> Findings {
         var findings = Findings()
         for (request, index) in answered {

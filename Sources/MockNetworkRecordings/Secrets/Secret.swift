@@ -65,12 +65,18 @@ struct Secret {
 // MARK: - Texts
 
 extension [UInt8] {
-    /// Whether the text is likely to stand elsewhere by chance: it has under 8 bytes, is letters of one case, has under 12 digits and nothing
-    /// else but signs, as a date, or is a fraction.
+    /// Whether the text is likely to stand elsewhere by chance: it has under 8 bytes, is letters of one case, has under 12 digits and
+    /// nothing else but signs, as a date, or is a fraction.
     var isOrdinary: Bool {
         if count < 8 || allSatisfy({ $0.isLowercaseLetter }) || allSatisfy({ $0.isUppercaseLetter }) { return true }
         guard allSatisfy({ $0.isDigit || "eE.+-".utf8.contains($0) }) else { return false }
         return filter(\.isDigit).count < 12 || !allSatisfy(\.isDigit) && Double(String(decoding: self, as: UTF8.self)) != nil
+    }
+
+    /// Whether it is an object or an array of JSON, which is looked into.
+    var isBracketed: Bool {
+        (first == UInt8(ascii: "{") && last == UInt8(ascii: "}") || first == UInt8(ascii: "[") && last == UInt8(ascii: "]"))
+            && (try? JSONTree(Data(self))) != nil
     }
 
     /// Whether it can be secret: something other than space and punctuation.

@@ -177,14 +177,6 @@ extension SecretReplacer {
     }
 }
 
-extension [UInt8] {
-    /// Whether it is an object or an array of JSON, which is looked into.
-    fileprivate var isBracketed: Bool {
-        (first == UInt8(ascii: "{") && last == UInt8(ascii: "}") || first == UInt8(ascii: "[") && last == UInt8(ascii: "]"))
-            && (try? JSONTree(Data(self))) != nil
-    }
-}
-
 // MARK: - Replacing secrets
 
 extension SecretReplacer {

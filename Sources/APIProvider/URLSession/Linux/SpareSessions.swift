@@ -5,7 +5,8 @@ import MiniRx
 
 /// Sessions with kept connections, each for one request at a time.
 final class SpareSessions: Sendable {
-    /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections, and a process often may have 1,024.
+    /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections, and a process often may
+    /// have 1,024.
     private static let maxCount = 100
 
     private struct State {
