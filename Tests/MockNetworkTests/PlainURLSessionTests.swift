@@ -93,6 +93,12 @@ struct PlainURLSessionTests {
         #expect(described.status == 200 && MockURLProtocol.requests.last?.headers["Authorization"] == "Bearer x")
         let error = await outcome { other.dataTask(with: request("/never"), completionHandler: $0).resume() }.error
         #expect((error as? URLError)?.code == .timedOut)
+        // The timeout of a request comes before that of its session.
+        configuration.timeoutIntervalForRequest = 3600
+        let patient = URLSession(configuration: configuration)
+        let hasty = URLRequest(url: example.appendingPathComponent("/never"), timeoutInterval: 0.05)
+        #expect((await outcome { patient.dataTask(with: hasty, completionHandler: $0).resume() }.error as? URLError)?.code == .timedOut)
+        #expect(MockURLProtocol.configuration.urlCache == nil)
         // A provider leaves such fields out where they do not belong.
         let provider = DefaultAPIProvider(baseURL: example, configuration: configuration)
         let elsewhere = try #require(URL(string: "https://other.example.org/a"))

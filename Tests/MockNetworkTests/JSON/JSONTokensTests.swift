@@ -43,6 +43,12 @@ struct JSONTokensTests {
         }
     }
 
+    @Test("A text as a string of JSON is read as the same text, with all that must be escaped")
+    func jsonString() throws {
+        let text = String(String.UnicodeScalarView((0..<0x80).compactMap(Unicode.Scalar.init))) + "é\u{2028}😀"
+        #expect(try JSONDecoder().decode([String].self, from: Data(Array("[".utf8) + text.jsonString + Array("]".utf8))) == [text])
+    }
+
     @Test("It accepts the same texts as Foundation (RFC 8259)")
     func grammar() throws {
         var random = SeededGenerator(seed: 7)

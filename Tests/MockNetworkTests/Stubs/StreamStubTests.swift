@@ -140,6 +140,19 @@ struct StreamStubTests {
         #expect(error?.urlError?.code == .timedOut)
     }
 
+    @Test("A request that is disposed during a delay leaves nothing on the scheduler")
+    func disposedDelay() {
+        MockURLProtocol.stub(.get, "/a", respond: stream([.wait(.seconds(5)), .chunk("a")]).delayed(by: .seconds(5)))
+        let start = scheduler.now
+        for seconds in [1, 6] {
+            let subscription = virtual().request(Endpoint<Data>(.get, "/a", timeoutInterval: 600)).subscribe { _ in }
+            scheduler.advance(by: .seconds(seconds))
+            subscription.dispose()
+        }
+        scheduler.run()
+        #expect(scheduler.now == start + 7)
+    }
+
     @Test("JSON in place of events is an error with its body and its message", arguments: Way.allCases)
     func json(_ way: Way) async throws {
         MockURLProtocol.stub(.get, "/events", respond: .json(["error": "model not found"]))

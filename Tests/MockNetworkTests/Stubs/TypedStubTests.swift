@@ -35,6 +35,12 @@ struct TypedStubTests {
         #expect(try await provider().request(request).value == one)
     }
 
+    @Test("A stub of a GET without a body answers it with any body")
+    func anyBody() async throws {
+        MockURLProtocol.stub(Endpoint<Void>(.get, "/a"), respond: .status(200))
+        try await provider().request(Endpoint<Void>(.get, "/a", body: .data(Data("x".utf8), contentType: "text/plain"))).value
+    }
+
     @Test("A stub answers its request, with a response or with a value, or is optional", arguments: Way.allCases)
     func answers(way: Way) async throws {
         MockURLProtocol.stub(ItemRequest(id: 1), isOptional: true, respond: one)
