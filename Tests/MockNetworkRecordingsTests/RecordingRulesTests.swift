@@ -20,6 +20,10 @@ struct RecordingRulesTests {
         let warnings = test.warnings.entries.joined(separator: "\n")
         #expect(warnings.contains("GET https://a.example/a (session.har: log.entries[0])"), "\(warnings)")
         #expect(warnings.contains("GET https://a.example/c (") && !warnings.contains("a.example/b"), "\(warnings)")
+        // A test that has failed may have ended early.
+        let count = test.warnings.count
+        try await test.run(.replay, hasFailed: true) { _ = try await $0.text(.get, "/b") }
+        #expect(test.warnings.count == count)
     }
 
     @Test("Entries answer in the order of their times, to a thousandth of a second")
@@ -325,6 +329,16 @@ struct RecordingRulesTests {
         for (text, found) in [("900000001", ["900000001"]), ("a900000001b token-001.", ["900000001", "token-001"])] {
             #expect(names.occurrences(in: Array(text.utf8)).map(\.placeholder) == found)
         }
+    }
+
+    @Test(
+        "A placeholder of a request stands for any text, up to the text that follows it",
+        arguments: [("x-foo.b", true), ("x-foo.b.b", true), ("x-.b", false), ("x-foo.c", false), ("y-foo.b", false), ("x-foo.b.c", false)])
+    func patterns(text: String, isMatch: Bool) {
+        let placeholders = Placeholders(["token-001": .request])
+        var bindings = Bindings()
+        let pattern = Pattern("x-token-001.b", placeholders)
+        #expect(pattern.matches(Pattern(text, placeholders), placeholders, &bindings) == isMatch)
     }
 
     @Test("What is no name of a file cannot name a recording", arguments: ["", ".hidden", "../up", "a/b", "a\0b"])

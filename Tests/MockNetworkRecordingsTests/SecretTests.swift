@@ -204,6 +204,7 @@ struct SecretTests {
             ("Accept", "*/*", "?jwt=correct-horse&appid=1", "correct-horse"),
             ("Accept", "*/*", "?token_v2=correct-horse", "correct-horse"),
             ("Accept", "*/*", "?a=b&password=correct+horse", "correct horse"), ("Accept", "*/*", "#token=correct-horse", "correct-horse"),
+            ("Accept", "*/*", "#/reset?token=correct-horse", "correct-horse"),
         ])
     func places(header: String, value: String, query: String, secret: String) throws {
         var exchange = RecordedExchange(method: "GET", url: "https://a.example/\(query)")
