@@ -196,6 +196,11 @@ struct ReplayRulesTests {
         #expect(answers == ["[2]", "[1]"])
         let failure = await test.failure { try await send($0, "three", at: "10:00") }
         #expect(failure.contains(#"expected "one", got "three""#), "\(failure)")
+        for names in [[], ["title", "note"]] {
+            let parts = (names + ["sent_at"]).map { MultipartPart(name: $0, value: "one") }
+            let failure = await test.failure { try await $0.request(Endpoint<String>(.post, "/upload", body: .multipart(parts))).value }
+            #expect(failure.contains("MockURLProtocol has no answer"), "\(failure)")
+        }
     }
 
     @Test(

@@ -240,6 +240,18 @@ struct SecretTests {
         #expect(recorded[2].url == "https://a.example/?state=open")
     }
 
+    @Test("A short value of a cookie that is also a secret elsewhere is replaced in later requests")
+    func sharedCookie() throws {
+        var exchanges = ["", "?code=q7x"].map { RecordedExchange(method: "GET", url: "https://a.example/\($0)") }
+        for index in exchanges.indices {
+            let headers = ["Set-Cookie": "a=q7x", "Content-Type": "application/json"].map { RecordedExchange.Field(name: $0, value: $1) }
+            exchanges[index].response = .init(status: 200, headers: index == 0 ? headers : [], body: Array(#"{"otp":"q7x"}"#.utf8))
+            exchanges[index].order = (2 * index, 2 * index + 1)
+        }
+        let recorded = try NewRecording(exchanges, RecordingOptions(), test: nil, name: "a.har").exchanges
+        #expect(recorded[1].url == "https://a.example/?code=cookie-001")
+    }
+
     @Test("A JWT keeps its head and its claims, and its times move")
     func jwt() throws {
         func jwt(_ claims: String, _ signature: String) -> String {
