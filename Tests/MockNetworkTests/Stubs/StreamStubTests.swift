@@ -374,6 +374,14 @@ struct ReconnectingEventsTests {
         #expect(MockURLProtocol.requests.count == requests)
     }
 
+    @Test("Only attempts in a row count: a stream in between begins the count anew")
+    func interruptedFailures() async throws {
+        let event = stream([.chunk("data: a\n\n")])
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([.status(503), event, .status(503), event, .status(503), .status(204)]))
+        let received = try await events(RetryPolicy(maxAttempts: 2)).reduce(into: []) { $0.append($1.data) }
+        #expect(received == ["a", "a"])
+    }
+
     @Test(
         "The next request waits at least half the base delay, and as long as the server asks",
         arguments: [("retry: 0\n", nil), ("", nil), ("", "7")] as [(String, String?)])
