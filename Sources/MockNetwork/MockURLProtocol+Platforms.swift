@@ -60,11 +60,6 @@ extension MockURLProtocol {
         return whole
     }
 
-    /// The answer with its body in one chunk, if the task takes it as a whole.
-    func joinedForCompletionHandler(_ answer: Playback) -> Playback {
-        answer.chunks.count > 1 && takesWholeBody ? answer.chunked(into: 1) : answer
-    }
-
     /// Whether the task has a completion handler. On Linux, such a task gets only the last of several chunks.
     ///
     /// Call it on the loading thread, where the session changes its registry of tasks.
@@ -163,7 +158,6 @@ extension Mirror {
 extension MockURLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
     func addSessionSettings(to request: inout PreparedRequest) {}
-    func joinedForCompletionHandler(_ answer: Playback) -> Playback { answer }
     var takesWholeBody: Bool { false }
     var unsupportedTaskError: MockFailure? { nil }
     var isStopFinal: Bool { true }

@@ -39,8 +39,8 @@ public class MockURLProtocol: URLProtocol {
 
     private let phase = Locked(Phase.idle)
     private let creationTime = DispatchTime.now()
-    /// What a feed has sent to a task that takes the body as a whole.
-    private let collectedBody = Locked(Data())
+    /// What a feed has sent, if the task takes the body as a whole.
+    private let collectedBody = Locked<Data?>(nil)
 
     // MARK: - Loading
 
@@ -125,7 +125,8 @@ public class MockURLProtocol: URLProtocol {
         }
         guard transition(to: .playing) else { return answer.endFeed() }
         guard answer.delay <= 0 else { return LoadingThread(of: self).schedule(answer.droppingDelay(), after: answer.delay) }
-        let answer = joinedForCompletionHandler(answer)
+        let answer = answer.chunks.count > 1 && takesWholeBody ? answer.chunked(into: 1) : answer
+        if answer.head != nil, answer.feed != nil, takesWholeBody { collectedBody.withLock { $0 = Data() } }
         if let head = answer.head { client?.urlProtocol(self, didReceive: head, cacheStoragePolicy: .notAllowed) }
         for (index, step) in zip(answer.steps.indices, answer.steps) {
             guard transition(to: .playing) else { return answer.endFeed() }
@@ -143,15 +144,15 @@ public class MockURLProtocol: URLProtocol {
 
     /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
     private func playParts(of feed: StreamFeed) {
-        let takesWholeBody = takesWholeBody
         while transition(to: .playing), let part = feed.next() {
             switch part {
             case .data(let data):
-                if takesWholeBody { collectedBody.withLock { $0 += data } } else { client?.urlProtocol(self, didLoad: data) }
+                let isCollected = collectedBody.withLock { $0?.append(data) } != nil
+                if !isCollected { client?.urlProtocol(self, didLoad: data) }
                 feed.didRead(data.count)
             case .end(let error):
-                let body = collectedBody.withLock { exchange(&$0, with: Data()) }
-                return play(Playback(steps: (body.isEmpty ? [] : [.data(body)]) + (error.map { [.failure($0)] } ?? [])))
+                let body = StubResponse.steps(of: collectedBody.withLock { $0.take() } ?? Data())
+                return play(Playback(steps: body[...] + (error.map { [.failure($0)] } ?? [])))
             }
         }
         guard transition(to: .waiting(Disposables.create { feed.requestDidEnd() })) else { return feed.requestDidEnd() }

@@ -123,7 +123,7 @@ public final class CacheMiddleware: Middleware {
         _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
     ) -> Single<APIResponse> {
         guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainRead else {
-            if request.options.cachePolicy == .onlyIfCached { return .deferred { .just(.notStored(request, isStale: false)) } }
+            if request.options.cachePolicy == .onlyIfCached { return .just(.notStored(request, isStale: false)) }
             return sendWithoutLookup(request, transport, next)
         }
         return .deferred { [self] in

@@ -7,9 +7,9 @@ package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertib
     /// Whether the scope of the request reports it as a mistake in the setup of the test.
     let isSetupMistake: Bool
 
-    package init(_ description: String) { self.init(description, isSetupMistake: true) }
-
-    init(_ description: String, isSetupMistake: Bool) { (self.description, self.isSetupMistake) = (description, isSetupMistake) }
+    package init(_ description: String, isSetupMistake: Bool = true) {
+        (self.description, self.isSetupMistake) = (description, isSetupMistake)
+    }
 
     /// - Parameter error: The reason why the value of a stub cannot be encoded.
     init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }

@@ -103,13 +103,10 @@ package struct Playback: Sendable {
                 silence = 0
                 continue
             }
-            // Sums of decimal fractions are not exact.
-            let wait = max(0, interval.seconds)
-            guard silence + wait > timeout + 1e-9 else {
-                silence += wait
-                continue
-            }
             let rest = DispatchTimeInterval(seconds: timeout - silence)
+            silence += max(0, interval.seconds)
+            // Sums of decimal fractions are not exact.
+            guard silence > timeout + 1e-9 else { continue }
             return Playback(delay: delay, head: head, steps: steps[..<index] + [.wait(rest), .failure(URLError(.timedOut))], feed: feed)
         }
         return self
