@@ -160,6 +160,39 @@ struct PlainURLSessionTests {
         #expect(MockURLProtocol.requests.count == 2 * rounds(50))
     }
 
+    /// Suspends its task at each chunk, as a slow reader does.
+    private final class SlowReader: NSObject, URLSessionDataDelegate {
+        let received = Signals<Data>()
+        let end = Signals<Bool>()
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            dataTask.suspend()
+            received.send(data)
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) { end.send(error == nil) }
+    }
+
+    @Test("A reader that suspends its task at each chunk of a feed gets each of them once, and the end after it has resumed the task")
+    func slowReader() async throws {
+        let feed = StreamFeed()
+        MockURLProtocol.stub(.get, "/slow", respond: .stream(from: feed))
+        let reader = SlowReader()
+        let session = URLSession(configuration: MockURLProtocol.configuration, delegate: reader, delegateQueue: nil)
+        let task = session.dataTask(with: request("/slow"))
+        task.resume()
+        for number in 0..<rounds(200) {
+            let chunk = Data("\(number)".utf8)
+            feed.send(chunk)
+            #expect(await reader.received.next() == chunk)
+            // It is suspended. On Linux, resuming it while its end is on the way may end the process: see Documentation/Upstream.md.
+            task.resume()
+        }
+        feed.finish()
+        #expect(await reader.end.next() == true)
+        session.finishTasksAndInvalidate()
+    }
+
     @Test("A task that is cancelled at any moment ends once", arguments: [0, 1, 10])
     func cancellingSoon(milliseconds: Int) async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(body).delayed(by: .milliseconds(milliseconds)).chunked(into: 2))

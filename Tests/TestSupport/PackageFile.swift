@@ -17,6 +17,12 @@ package struct PackageFile {
         self.init(path: path, text: try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8))
     }
 
+    /// The names of the folders in Sources.
+    package static func modules() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root.appendingPathComponent("Sources").path).filter { !$0.hasPrefix(".") }
+            .sorted()
+    }
+
     /// The files below `folder` whose names end in one of `extensions`, sorted by their paths.
     package static func files(below folder: String, withExtensions extensions: String...) throws -> [PackageFile] {
         let names = FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path)?.compactMap { $0 as? String } ?? []

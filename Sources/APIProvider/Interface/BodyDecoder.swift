@@ -41,8 +41,8 @@ extension BodyDecoder {
     }
 }
 
-#if !canImport(FoundationNetworking) && !os(visionOS)
-// Apple declares its decoders `Sendable` from macOS 13 and iOS 16 on.
+#if !canImport(FoundationNetworking) && !os(watchOS) && !os(visionOS)
+// Apple declares its decoders `Sendable` from macOS 13, iOS 16 and watchOS 9 on.
 extension JSONDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
 extension PropertyListDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
 #endif
