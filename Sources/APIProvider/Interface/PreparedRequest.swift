@@ -37,8 +37,8 @@ public struct PreparedRequest: Sendable {
     package var returnsRedirects = false
     /// Texts that no error and no log shows.
     package var secrets = RequestSecrets()
-    /// The URLs that have redirected to this request, the first first.
-    var redirectChain: [URL] = []
+    /// The requests that have been redirected to this one, the first first.
+    var redirectChain: [RedirectedRequest] = []
     /// Whether one of them has another origin than the next.
     var hasLeftOrigin = false
     /// A temporary file with the whole body, for a session that can upload only a single file.
@@ -108,6 +108,11 @@ extension PreparedRequest {
 
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
+
+    /// Whether it is safe to send the first request of the chain of redirects again: the servers have acted on each request of the chain.
+    func isChainIdempotent(_ methods: Set<HTTPMethod> = RetryPolicy.default.methods) -> Bool {
+        isIdempotent(methods) && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
+    }
 
     /// If a middleware has made this request from scratch, with the initializer or from another endpoint, returns it with the internal
     /// properties of `original`, and with those of its options that this one does not set. The secrets of both are hidden.

@@ -18,8 +18,8 @@ public struct RedirectPolicy: Sendable {
     /// Your closure decides about each redirect.
     ///
     /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range
-    /// headers, `User-Agent`, `Cache-Control`, and those that describe the body or what the client accepts, such as `Content-Type` and
-    /// `Accept`.
+    /// headers, `User-Agent`, `Cache-Control`, `Idempotency-Key`, `Last-Event-ID`, and those that describe the body or what the client
+    /// accepts, such as `Content-Type` and `Accept`.
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
@@ -61,6 +61,17 @@ extension RequestOptions {
 private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPolicy { .follow } }
 
 // MARK: - Redirected requests
+
+/// A request that was redirected.
+struct RedirectedRequest: Sendable {
+    let url: URL
+    let method: HTTPMethod
+    let hasIdempotencyKey: Bool
+
+    init(_ request: PreparedRequest) {
+        (url, method, hasIdempotencyKey) = (request.url, request.method, request.headers["Idempotency-Key"] != nil)
+    }
+}
 
 extension PreparedRequest {
     /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.

@@ -30,7 +30,7 @@ struct AllowedHosts: Sendable {
         if let entry = hosts.first(where: { !$0.isHost }) {
             throw APIError.invalid("\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")
         }
-        return (request.redirectChain + [url]).allSatisfy {
+        return (request.redirectChain.map(\.url) + [url]).allSatisfy {
             hosts.contains($0.host?.hostWithoutBrackets ?? "")
                 && ($0.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
         }

@@ -141,7 +141,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             return next(authorized).flatMap { [self] response in
                 guard try isRejection(authorized, request, response) else { return .just(response) }
                 guard credentials.markRejected(credential, signOutCount: signOutCount),
-                    request.isIdempotent || !response.request.wasRedirected
+                    !response.request.wasRedirected || response.request.isChainIdempotent()
                 else { return .just(response) }
                 return self.credential(signOutCount: signOutCount, after: credential, for: request)
                     .flatMap { try self.sendAgain(request, with: $0, next) }

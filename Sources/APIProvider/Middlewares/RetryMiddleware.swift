@@ -22,7 +22,8 @@ import FoundationNetworking
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// A redirected request that is not idempotent is not sent again, because the server has already acted on it.
+/// After redirects, it is sent again only if the first two rules allow it for each request of the chain, because the servers have acted on
+/// all of them. A `POST` that a 303 has turned into a `GET` is still a `POST`.
 ///
 /// ### The waits
 ///
@@ -88,8 +89,9 @@ public struct RetryMiddleware: Middleware {
 extension RetryPolicy {
     /// Whether to send `request` again after `result`.
     fileprivate func shouldSendAgain(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
-        let isIdempotent = request.isIdempotent(methods)
-        guard isIdempotent || result.lastRequest?.wasRedirected != true else { return false }
+        let redirected = result.redirectedRequest
+        let isIdempotent = request.isIdempotent(methods) && redirected?.isChainIdempotent(methods) ?? true
+        guard isIdempotent || redirected == nil else { return false }
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
@@ -99,14 +101,15 @@ extension RetryPolicy {
 }
 
 extension Result<APIResponse, any Error> {
-    /// The request that was sent last, after redirects.
-    fileprivate var lastRequest: PreparedRequest? {
-        switch self {
-        case .success(let response): return response.request
-        case .failure(let error):
-            guard case .transport(let request, _)? = error as? APIError else { return nil }
-            return request
-        }
+    /// The request that was sent last, if a redirect led to it.
+    var redirectedRequest: PreparedRequest? {
+        let request: PreparedRequest? =
+            switch self {
+            case .success(let response): response.request
+            case .failure(APIError.transport(let request, _)): request
+            case .failure(let error): (error as? APIError)?.response?.request
+            }
+        return request?.wasRedirected == true ? request : nil
     }
 }
 

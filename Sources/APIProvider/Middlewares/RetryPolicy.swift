@@ -33,8 +33,8 @@ public struct RetryPolicy: Sendable {
     /// ```
     ///
     /// Return `true` only if it is safe for the server to get the request twice. The attempts and the delays are still those of the policy.
-    /// If it throws, the request fails with that error. It is called on any thread, but not for a redirected request that is not
-    /// idempotent.
+    /// If it throws, the request fails with that error. It is called on any thread, but not for a redirected request unless each
+    /// request of its chain is idempotent.
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
     /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.

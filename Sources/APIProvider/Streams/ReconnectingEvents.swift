@@ -74,6 +74,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private var reconnectAttempts = 0
         /// The last request for the events, before middlewares. That of an error may be another one, such as that of a refresh.
         private let request = Locked<PreparedRequest?>(nil)
+        /// The last request for the events that a redirect led to.
+        private var redirectedRequest: PreparedRequest?
         /// The number of requests in a row that have got no stream.
         private var failures = 0
         private var isFinished = false
@@ -116,16 +118,13 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private mutating func read() async throws -> ServerSentEvent? {
             if stream == nil {
-                let method = events.method()
-                guard events.policy.methods.contains(method) else {
-                    throw APIError.invalid(
-                        "\(method.rawValue) may not be sent again when its events end; use GET, or read the events of one request")
-                }
+                try requireRepeatable()
                 signOutCount = signOutCount ?? SignOutCounter.current
                 retryAfter = nil
                 let (value, response) = try await events.connect(lastEventID, signOutCount) { [request] sent in
                     _ = request.withLock { exchange(&$0, with: sent) }
                 }.value
+                redirectedRequest = Result.success(response).redirectedRequest
                 failures = 0
                 isFinished = response.statusCode == 204
                 stream = value.makeAsyncIterator()
@@ -138,6 +137,16 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             return try await stream?.next()
         }
 
+        /// Throws if the server may have acted on a request that is not to be sent again.
+        private func requireRepeatable() throws {
+            let (methods, method) = (events.policy.methods, events.method())
+            let isRepeatable = redirectedRequest?.isChainIdempotent(methods) ?? true
+            guard methods.contains(method), isRepeatable else {
+                let subject = isRepeatable ? method.rawValue : "the request that a redirect has led to"
+                throw APIError.invalid("\(subject) may not be sent again when its events end; use GET, or read the events of one request")
+            }
+        }
+
         // MARK: - Failures and waits
 
         /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
@@ -145,6 +154,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         private mutating func noteFailure(_ error: any Error) throws -> Bool {
             guard stream == nil else { return error.isTransient }
             failures += 1
+            redirectedRequest = Result.failure(error).redirectedRequest
             guard failures < events.policy.maxAttempts else { return false }
             // The error may be that of a refresh, whose request is not idempotent. It is the events that are requested again.
             let (policy, request) = (events.policy, request.withLock { $0 })

@@ -27,7 +27,7 @@ extension Single<APIResponse> {
             guard count < RedirectRules.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
-            next.redirectChain = request.redirectChain + [response.request.url]
+            next.redirectChain = request.redirectChain + [RedirectedRequest(response.request)]
             next.hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
             return .single(followingRedirects(next, count: count + 1, send))
         }

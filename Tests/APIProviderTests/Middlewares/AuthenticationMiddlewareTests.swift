@@ -106,6 +106,24 @@ struct AuthenticationMiddlewareTests {
             ])
     }
 
+    @Test(
+        "After a 401 behind a redirect, a request is sent again if that is safe for each request of its chain",
+        arguments: [("POST", nil, 303, 1), ("POST", "1", 303, 2), ("POST", "1", 307, 2), ("PUT", nil, 303, 2), ("GET", nil, 307, 2)]
+            as [(HTTPMethod, String?, Int, Int)])
+    func chain(method: HTTPMethod, key: String?, status: Int, count: Int) async throws {
+        let seen = Log<String>()
+        var request = PreparedRequest(method, body: method == .get ? nil : Data("body".utf8))
+        request.headers["Idempotency-Key"] = key
+        _ = try await AuthenticationMiddleware(token: "old") { _ in .just("new") }.intercept(request) { request in
+            .followingRedirects(request) { request in
+                guard request.url.path == "/items" else { return .just(APIResponse(to: request, statusCode: 401)) }
+                seen.append(request.token)
+                return .just(APIResponse(to: request, statusCode: status, headers: ["Location": "/items/1"]))
+            }
+        }.value
+        #expect(seen.entries == Array(["Bearer old", "Bearer new"].prefix(count)))
+    }
+
     @Test("A 401 is a rejection, with each way to create the middleware")
     func ofStatus401() async throws {
         let middlewares: [any Middleware] = [

@@ -227,14 +227,17 @@ struct RetryMiddlewareTests {
         #expect(throws: TestError("closure")) { try events.entries.first?.get() }
     }
 
-    /// Sends a request to a server that redirects `/items`, and whose other paths fail the first time. Returns the methods it has seen.
+    /// Sends a request to a server that redirects `/items`, and whose other paths fail the first time. Returns the requests it has seen.
     private func redirect(
-        _ method: HTTPMethod, status: Int, to location: String, failure: Answers.Answer, by middleware: RetryMiddleware
-    ) -> [HTTPMethod] {
-        let (seen, ends) = (Log<HTTPMethod>(), Answers(failure, .status(200)))
-        _ = middleware.intercept(PreparedRequest(method, body: Data("body".utf8))) { request in
+        _ method: HTTPMethod, headers: HTTPHeaders = [:], status: Int, to location: String, by policy: RedirectPolicy = .follow,
+        failure: Answers.Answer, _ middleware: RetryMiddleware
+    ) -> [PreparedRequest] {
+        let (seen, ends) = (Log<PreparedRequest>(), Answers(failure, .status(200)))
+        var request = PreparedRequest(method, headers: headers, body: method == .get ? nil : Data("body".utf8))
+        request.options.redirectPolicy = policy
+        _ = middleware.intercept(request) { request in
             .followingRedirects(request) { request in
-                seen.append(request.method)
+                seen.append(request)
                 guard request.url.path == "/items" else { return ends.next(request) }
                 return .just(APIResponse(to: request, statusCode: status, headers: ["Location": location]))
             }
@@ -243,22 +246,78 @@ struct RetryMiddlewareTests {
         return seen.entries
     }
 
+    private static let failures: [Answers.Answer] = [.error(URLError(.cannotConnectToHost)), .error(URLError(.timedOut)), .status(503)]
+
     @Test("A redirected POST is not sent again, because the server has acted on it, whatever a closure says", arguments: [302, 303, 307])
     func redirected(status: Int) {
         for location in ["/end", "https://other.example.com/end"] {
-            for failure in [.error(URLError(.cannotConnectToHost)), .error(URLError(.timedOut)), .status(503)] as [Answers.Answer] {
+            for failure in Self.failures {
                 for middleware in [patient(), deciding { _, _ in true }] {
-                    #expect(redirect(.post, status: status, to: location, failure: failure, by: middleware).count == 2)
+                    #expect(redirect(.post, status: status, to: location, failure: failure, middleware).count == 2)
                 }
             }
         }
         #expect(events.statuses == [nil, nil, nil, nil, 503, 503, nil, nil, nil, nil, 503, 503])
     }
 
-    @Test("A retry of an idempotent request starts at the first URL", arguments: ["/end", "https://other.example.com/end"])
-    func redirectedIdempotent(location: String) {
-        let seen = redirect(.put, status: 303, to: location, failure: .status(503), by: patient())
-        #expect(seen == [.put, .get, .put, .get])
-        #expect(events.statuses == [200])
+    /// A method, whether it has an Idempotency-Key, a redirect, the method of the next request, and whether all is sent again.
+    typealias Chain = (method: HTTPMethod, hasKey: Bool, status: Int, next: HTTPMethod, isSentAgain: Bool)
+
+    static let chains: [Chain] = [
+        ("GET", false, 302, "GET", true), ("GET", false, 303, "GET", true), ("GET", false, 307, "GET", true),
+        ("PUT", false, 301, "PUT", true), ("PUT", false, 303, "GET", true), ("PUT", false, 307, "PUT", true),
+        ("DELETE", false, 308, "DELETE", true), ("POST", false, 301, "GET", false), ("POST", false, 302, "GET", false),
+        ("POST", false, 303, "GET", false), ("POST", false, 307, "POST", false), ("POST", false, 308, "POST", false),
+        ("PATCH", false, 303, "GET", false), ("PATCH", false, 307, "PATCH", false), ("POST", true, 302, "GET", true),
+        ("POST", true, 303, "GET", true), ("POST", true, 307, "POST", true), ("PATCH", true, 308, "PATCH", true),
+    ]
+
+    @Test(
+        "A request is sent again, from its first URL, if that is safe for each request of its chain, and the key goes along everywhere",
+        arguments: chains, ["/end", "https://other.example.com/end"])
+    func chain(_ chain: Chain, location: String) {
+        let headers: HTTPHeaders = chain.hasKey ? ["Idempotency-Key": "1", "X-Own": "a"] : [:]
+        for failure in Self.failures {
+            let seen = redirect(chain.method, headers: headers, status: chain.status, to: location, failure: failure, patient())
+            let methods = [chain.method, chain.next]
+            #expect(seen.map(\.method) == (chain.isSentAgain ? methods + methods : methods), "\(chain) \(failure)")
+            #expect(seen.allSatisfy { $0.headers["Idempotency-Key"] == headers["Idempotency-Key"] })
+        }
+    }
+
+    @Test("A closure that makes a POST of a redirected GET, or takes its key away, keeps it from being sent again")
+    func decidedChain() {
+        let makesPOST = RedirectPolicy.decide { next, _ in PreparedRequest(.post, next.url, body: RequestBody(Data("body".utf8))) }
+        let takesKey = RedirectPolicy.decide { next, _ in
+            var next = next
+            next.headers["Idempotency-Key"] = nil
+            return next
+        }
+        for failure in Self.failures {
+            #expect(redirect(.get, status: 307, to: "/end", by: makesPOST, failure: failure, patient()).count == 2)
+            let key: HTTPHeaders = ["Idempotency-Key": "1"]
+            #expect(redirect(.post, headers: key, status: 307, to: "/end", by: takesKey, failure: failure, patient()).count == 2)
+        }
+    }
+
+    @Test("A policy may name other methods, for each request of the chain")
+    func methodsOfChain() {
+        let middleware = RetryMiddleware(RetryPolicy(methods: [.post]), scheduler: scheduler, random: { 1 })
+        #expect(redirect(.post, status: 307, to: "/end", failure: .status(503), middleware).count == 4)
+        #expect(redirect(.post, status: 303, to: "/end", failure: .status(503), middleware).count == 2)
+    }
+
+    @Test("Nor is a redirected POST sent again after an error that a middleware has made of its response")
+    func errorOfMiddleware() {
+        let seen = Log<HTTPMethod>()
+        _ = deciding { _, _ in true }.intercept(PreparedRequest(.post, body: Data("body".utf8))) { request in
+            Single.followingRedirects(request) { request in
+                seen.append(request.method)
+                let isFirst = request.url.path == "/items"
+                return .just(APIResponse(to: request, statusCode: isFirst ? 303 : 503, headers: isFirst ? ["Location": "/end"] : [:]))
+            }.map { throw APIError.unacceptableStatus($0) }
+        }.subscribe { events.append($0) }
+        scheduler.run()
+        #expect(seen.entries == [.post, .get])
     }
 }

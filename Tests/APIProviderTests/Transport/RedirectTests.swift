@@ -79,7 +79,8 @@ struct RedirectTests {
         arguments: [
             ("X-Api-Key", "s3cret", false), ("X-App", "demo", false), ("Referer", "https://h/?access_token=s3cret", false),
             ("Origin", "https://h", false), ("Server", "a", false), ("Accept-Language", "a", true), ("Range", "a", true),
-            ("If-None-Match", "a", true),
+            ("If-None-Match", "a", true), ("Idempotency-Key", "a", true), ("Last-Event-ID", "a", true), ("Content-Digest", "a", true),
+            ("Prefer", "a", true),
         ])
     func harmless(name: String, value: String, goesAlong: Bool) async throws {
         var settings = ExchangeTransport.Settings()

@@ -56,6 +56,21 @@ struct StreamStubTests {
         #expect([1, 2, 3].map { between.timingOut(after: $0).waits } == [[1], [2, 2], [2, 2]])
     }
 
+    @Test("A slow reader of a long stream gets all of it, in order", arguments: Way.allCases)
+    func slowReader(_ way: Way) async throws {
+        // Far more than a transport buffers before it pauses the task.
+        let chunks = (0..<64).map { Data(repeating: UInt8($0), count: 65_536) }
+        MockURLProtocol.stub(.get, "/bytes", respond: .stream(chunks.map { .data($0) }))
+        var bytes = try await way.provider.request(Endpoint<ByteStream>(.get, "/bytes")).value.makeAsyncIterator()
+        var count = 0
+        while let part = try await bytes.next() {
+            for _ in 0..<10 { await Task.yield() }
+            #expect(part.indices.allSatisfy { part[$0] == UInt8((count + $0 - part.startIndex) / 65_536) })
+            count += part.count
+        }
+        #expect(count == 64 * 65_536)
+    }
+
     @Test("Without an interval, nothing waits between two lines or events, and a feed that was read to its end is not cancelled")
     func withoutInterval() async throws {
         let feed = StreamFeed()
@@ -485,6 +500,19 @@ struct ReconnectingEventsTests {
 
         let error = await #expect(throws: APIError.self) { try await events.next() }
         #expect(error?.description.contains("POST may not be sent again") == true, "\(String(describing: error))")
+    }
+
+    @Test("Nor is a request of which a redirect has made one that may not be sent twice", arguments: [200, 503])
+    func redirectedMethod(status: Int) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .redirect(to: "/posted", statusCode: 307))
+        MockURLProtocol.stub(.post, "/posted", respond: stream([.data(Data("data: a\n\n".utf8))], status: status))
+        let policy = RedirectPolicy.decide { next, _ in PreparedRequest(.post, next.url, body: RequestBody(Data())) }
+        var events = mocked.events(request.option(\.redirectPolicy, policy), scheduler: WaitingScheduler()).makeAsyncIterator()
+
+        if status == 200 { #expect(try await events.next()?.data == "a") }
+        let error = await #expect(throws: APIError.self) { try await events.next() }
+        #expect(error?.description.contains("a redirect has led to may not be sent again") == true, "\(String(describing: error))")
+        #expect(MockURLProtocol.requests.map(\.method) == [.get, .post])
     }
 }
 
