@@ -25,6 +25,9 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let options: HTTPMethod = "OPTIONS"
     /// Asks the server to send back what it has received. Safe and idempotent.
     public static let trace: HTTPMethod = "TRACE"
+
+    /// The methods that may be sent again (RFC 9110, section 9.2.2).
+    static let idempotent: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete]
 }
 
 extension HTTPMethod: CustomStringConvertible {

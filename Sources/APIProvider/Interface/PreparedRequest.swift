@@ -87,6 +87,17 @@ public struct PreparedRequest: Sendable {
     }
 }
 
+/// A request that was redirected.
+struct RedirectedRequest: Sendable {
+    let url: URL
+    let method: HTTPMethod
+    let hasIdempotencyKey: Bool
+
+    init(_ request: PreparedRequest) {
+        (url, method, hasIdempotencyKey) = (request.url, request.method, request.headers["Idempotency-Key"] != nil)
+    }
+}
+
 // MARK: - Middlewares and transports
 
 extension PreparedRequest {
@@ -104,13 +115,13 @@ extension PreparedRequest {
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
     /// Idempotency-Key.
-    var isIdempotent: Bool { isIdempotent([.get, .head, .options, .trace, .put, .delete]) }
+    var isIdempotent: Bool { isIdempotent(HTTPMethod.idempotent) }
 
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
     func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
 
     /// Whether it is safe to send the first request of the chain of redirects again: the servers have acted on each request of the chain.
-    func isChainIdempotent(_ methods: Set<HTTPMethod> = RetryPolicy.default.methods) -> Bool {
+    func isChainIdempotent(_ methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
         isIdempotent(methods) && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 

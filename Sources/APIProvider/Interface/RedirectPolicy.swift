@@ -62,17 +62,6 @@ private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPo
 
 // MARK: - Redirected requests
 
-/// A request that was redirected.
-struct RedirectedRequest: Sendable {
-    let url: URL
-    let method: HTTPMethod
-    let hasIdempotencyKey: Bool
-
-    init(_ request: PreparedRequest) {
-        (url, method, hasIdempotencyKey) = (request.url, request.method, request.headers["Idempotency-Key"] != nil)
-    }
-}
-
 extension PreparedRequest {
     /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
     var wasRedirected: Bool { !redirectChain.isEmpty }
