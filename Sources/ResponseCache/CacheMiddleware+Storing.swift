@@ -1,4 +1,4 @@
-@_spi(Transports) import APIProvider
+import APIProvider
 import Foundation
 import MiniRx
 
@@ -48,7 +48,7 @@ extension CacheMiddleware {
         else { return }
         let others = old.filter { !$0.matchesVary(of: headers) }
         let storable = new.storable(
-            for: request, sent: sent, headersBefore: headers, headersNow: sentHeaders(request, sentLookup.lookup.transport))
+            for: request, sent: sent, headersBefore: headers, headersNow: sentHeaders(request))
         let all = (others + [storable].compactMap { $0 }).suffix(Self.maxVariants)
         if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
         // An unsafe request may have changed the resource while the store was written.
@@ -68,16 +68,14 @@ extension CacheMiddleware {
 
     /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL. The response to a
     /// POST may be stored.
-    func sendWithoutLookup(
-        _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
-    ) -> Single<APIResponse> {
+    func sendWithoutLookup(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
         guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
         return .deferred { [self] in
-            let (epoch, headers, time) = (epoch(of: request), sentHeaders(request, transport), now())
+            let (epoch, headers, time) = (epoch(of: request), sentHeaders(request), now())
             return next(request).do(onSuccess: { [self] response in
                 guard 200..<400 ~= response.statusCode else { return }
                 invalidate(request, response)
-                let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
+                let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), next: next)
                 storePOST(response, SentLookup(lookup: lookup, headers: headers, time: time))
             })
         }

@@ -1,4 +1,4 @@
-@_spi(Transports) public import APIProvider
+public import APIProvider
 public import Foundation
 public import MiniRx
 
@@ -50,7 +50,6 @@ public final class CacheMiddleware: Middleware {
     struct Lookup {
         var request: PreparedRequest
         let keyState: KeyState
-        let transport: (any HeaderAddingTransport)?
         let next: Next
     }
 
@@ -116,25 +115,20 @@ public final class CacheMiddleware: Middleware {
     // MARK: - Answering a request
 
     /// Answers `request` from the cache, or passes it to `next`.
-    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { intercept(request, nil, next) }
-
-    /// - Parameter transport: The transport of the provider; `nil` if it is unknown which header fields it adds.
-    func intercept(
-        _ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
-    ) -> Single<APIResponse> {
+    public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainRead else {
             if request.options.cachePolicy == .onlyIfCached { return .just(.notStored(request, isStale: false)) }
-            return sendWithoutLookup(request, transport, next)
+            return sendWithoutLookup(request, next)
         }
         return .deferred { [self] in
             let epoch = epoch(of: request)
             return .followingRedirects(request) { [self] hop in
                 var lookedUp = hop
                 // The cache looks up each hop, so the transport must not follow redirects.
-                lookedUp.returnsRedirects = true
+                lookedUp.followsRedirects = false
                 // The request's `redirectPolicy` (`.decide`) may have changed the method.
-                guard hop.isPlainRead else { return sendWithoutLookup(lookedUp, transport, next) }
-                return lookUp(lookedUp, epoch, transport, next).map { $0.withRequestHeaders(of: hop) }
+                guard hop.isPlainRead else { return sendWithoutLookup(lookedUp, next) }
+                return lookUp(lookedUp, epoch, next).map { $0.withRequestHeaders(of: hop) }
             }
         }
     }
@@ -150,15 +144,13 @@ public final class CacheMiddleware: Middleware {
         request.context.map { $0.signOutCount < currentSignOutCount() } ?? false
     }
 
-    private func lookUp(
-        _ request: PreparedRequest, _ epoch: StoreEpoch, _ transport: (any HeaderAddingTransport)?, _ next: @escaping Next
-    ) -> Single<APIResponse> {
+    private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
-            let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), transport: transport, next: next)
+            let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), next: next)
             // After the end of the epoch or a sign-out, the stored responses may be another user's.
             let isEpochOver = isBeforeSignOut(request) || state.withLock { $0.epoch !== epoch }
             let ignoresStored = isEpochOver || request.options.cachePolicy == .reload || request.hasServerConditions
-            let stored = ignoresStored ? nil : mostRecentMatch(lookup, sentHeaders(request, transport))
+            let stored = ignoresStored ? nil : mostRecentMatch(lookup, sentHeaders(request))
             switch Decision(for: request, stored: stored, at: now()) {
             case .use(let stored): return use(stored, lookup)
             case .useAndValidate(let stored):

@@ -29,7 +29,7 @@ extension RequestOptions {
     }
 }
 
-private enum PolicyKey: RequestOptionKey { static var defaultValue: CachePolicy { .standard } }
+private enum PolicyKey: BuiltInOptionKey { static var defaultValue: CachePolicy { .standard } }
 
 /// The numbers of hits, validations and misses of a ``CacheMiddleware``.
 public struct CacheStatistics: Sendable {

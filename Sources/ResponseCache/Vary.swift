@@ -1,4 +1,4 @@
-@_spi(Transports) package import APIProvider
+import APIProvider
 import Foundation
 import MiniRx
 
@@ -6,6 +6,8 @@ import MiniRx
 struct SentHeaders {
     /// The fields that the cache got, and those that the transport adds.
     let headers: HTTPHeaders
+    /// Whether it is known what the transport adds.
+    let isComplete: Bool
     /// Whether the network stack may add cookies that `headers` does not have.
     let mayGainCookies: Bool
     /// The number of sign-outs since the responses of the last user were removed.
@@ -31,38 +33,22 @@ struct SentHeaders {
 // MARK: - The headers that a provider sends
 
 extension CacheMiddleware {
-    func sentHeaders(_ request: PreparedRequest, _ transport: (any HeaderAddingTransport)?) -> SentHeaders {
-        var headers = request.headers
-        if let transport {
-            // A stored response is whole. For a range, the transport would add `Accept-Encoding: identity`.
-            var whole = request
-            whole.headers["Range"] = nil
-            headers = transport.addingHeaders(to: whole).headers
-        }
+    func sentHeaders(_ request: PreparedRequest) -> SentHeaders {
+        // A stored response is whole. For a range, the transport would add `Accept-Encoding: identity`.
+        var whole = request
+        if request.headers["Range"] != nil { whole.headers["Range"] = nil }
+        let added = whole.addedHeaders
+        let headers = (added ?? [:]).reduce(into: whole.headers) { $0[$1.name] = $1.value }
         return SentHeaders(
-            headers: headers, mayGainCookies: transport == nil && request.handlesCookies,
+            headers: headers, isComplete: added != nil, mayGainCookies: added == nil && request.handlesCookies,
             signOutsSinceRemoval: currentSignOutCount() - state.withLock(\.signOutCountAtRemoval),
             languages: headers["Accept-Language"] == nil ? languages() : [])
     }
 
     /// Returns the look-up with the headers and the time of now. Call it just before the request is sent.
     func sentLookup(for lookup: Lookup) -> SentLookup {
-        SentLookup(lookup: lookup, headers: sentHeaders(lookup.request, lookup.transport), time: now())
+        SentLookup(lookup: lookup, headers: sentHeaders(lookup.request), time: now())
     }
-}
-
-extension CacheMiddleware: TransportAwareMiddleware {
-    package func adapted(to transport: any HeaderAddingTransport) -> any Middleware {
-        TransportBoundCache(cache: self, transport: transport)
-    }
-}
-
-/// A cache that knows the transport of its provider.
-private struct TransportBoundCache: Middleware {
-    let cache: CacheMiddleware
-    @HiddenFromReflection var transport: any HeaderAddingTransport
-
-    func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { cache.intercept(request, transport, next) }
 }
 
 // MARK: - The variants of a response
@@ -93,6 +79,8 @@ extension CachedResponse {
         var varyValues: [String: String] = [:]
         for name in varying {
             let (receivedValue, sentValue) = (request.headers[name], sent.headers[name])
+            // A transport may add a credential in silence.
+            if sentValue == nil, !headersBefore.isComplete, name == "authorization" { return nil }
             // The cache cannot compare a field that a later middleware has set, except the credential of the user.
             let isKnown =
                 sentValue == receivedValue || sentValue == headersBefore.headers[name]

@@ -40,6 +40,35 @@ struct UserTests {
         #expect(statistics.misses == 1 && statistics.hits == 2 && statistics.validations == 2)
     }
 
+    /// A middleware of an app that has a cache of its own inside.
+    private struct Wrapper: Middleware {
+        let cache: CacheMiddleware
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> { cache.intercept(request, next: next) }
+    }
+
+    @Test("A cache inside another middleware knows what the transport adds")
+    func wrapped() async throws {
+        MockURLProtocol.stub(.get, "/a", respond: .data(Data("1".utf8), headers: Self.gitHub))
+        let cache = CacheMiddleware()
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [Wrapper(cache: cache)])
+        let request = Endpoint<Data>(.get, "/a").withResponse()
+        #expect(try await provider.request(request).value.response.isFromCache == false)
+        #expect(try await provider.request(request).value.response.isFromCache)
+    }
+
+    @Test(
+        "Over a transport of one's own that says nothing, a response that varies by a credential is stored if the request has one",
+        arguments: [(nil, nil, false), (nil, "Bearer a", true), ([:], nil, true), (["X-App": "1"], "Bearer a", true)]
+            as [(HTTPHeaders?, String?, Bool)])
+    func ownTransport(addedHeaders: HTTPHeaders?, credential: String?, isStored: Bool) async throws {
+        let mock = MockTransport()
+        let world = World(transport: ClosureTransport(addedHeaders: addedHeaders) { mock.send($0) })
+        world.serve(["Cache-Control": "max-age=10", "Vary": "Accept, Authorization"])
+        for isSecond in [false, true] {
+            #expect(try await world.get("/a", ["Authorization": credential]).isFromCache == (isSecond && isStored))
+        }
+    }
+
     /// How a request says whose it is.
     enum Identity: CaseIterable {
         case authenticationBefore, authenticationBehind, headers, cookies, cookieHeaders, configuration

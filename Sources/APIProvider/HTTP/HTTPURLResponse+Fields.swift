@@ -9,6 +9,9 @@ extension HTTPURLResponse {
     /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
     package var isSuccessful: Bool { 200...299 ~= statusCode }
 
+    /// Whether the status names another URL for the request (RFC 9110, section 15.4).
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(statusCode) }
+
     /// The header fields, with values read as UTF-8 and without white space around them.
     package var headerFields: [String: String] {
         allHeaderFields.reduce(into: [:]) { fields, field in

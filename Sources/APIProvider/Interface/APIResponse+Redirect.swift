@@ -5,15 +5,9 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
-    /// The redirect policy with which its request was sent. If the request has no context, as that of a custom transport, the one in
-    /// `options`.
-    package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
-        request.context == nil ? options.redirectPolicy : request.options.redirectPolicy
-    }
-
     /// The target of this redirect (RFC 9110, section 10.2.2), or the problem with it; `nil` if this is no redirect.
     private var redirectTarget: (url: URL?, problem: String?)? {
-        guard [301, 302, 303, 307, 308].contains(statusCode) else { return nil }
+        guard httpResponse.isRedirect else { return nil }
         guard let location = value(forHTTPHeaderField: "Location") else { return (nil, "it has no Location") }
         guard let url = URL(reference: location, from: request.url), let scheme = url.scheme?.lowercased() else {
             return (nil, "its Location is not a URL")
@@ -55,19 +49,5 @@ extension APIResponse {
         }
         if to.origin != from.origin { next.headers = next.headers.forOtherOrigins }
         return next
-    }
-}
-
-extension PreparedRequest {
-    /// Whether its provider follows `response`. If a closure decides, the answer is that it may: the closure is asked later, with the whole
-    /// response.
-    func follows(_ response: HTTPURLResponse) -> Bool {
-        guard context != nil else { return false }
-        let redirect = APIResponse(request: self, httpResponse: response, data: Data())
-        switch options.redirectPolicy.kind {
-        case .never: return false
-        case .follow: return redirect.proposedRequest(of: self) != nil
-        case .decide: return redirect.proposedRequest(of: self, allowsDowngrade: true) != nil
-        }
     }
 }

@@ -34,8 +34,6 @@ public struct APIResponse: Sendable {
     package var bodyStream: SingleUseStream? { content.bodyStream }
     /// The name of the data in errors: "the body", or a part of it such as "line 3".
     var excerptName: String { content.excerptName }
-    /// The decoder of the provider that got the response.
-    var decoder: any BodyDecoder { content.decoder }
 
     /// A response passes through each operator of a chain, so it is in a box.
     @Boxed private var content: Content
@@ -49,12 +47,9 @@ public struct APIResponse: Sendable {
         var file: PartialFile?
         var wasServedFromCache = false
         var excerptName = "the body"
-        var decoder: any BodyDecoder
     }
 
     // MARK: - Creating a response
-
-    private static let standardDecoder = JSONDecoder()
 
     /// Creates a response from Foundation's. A ``Transport`` uses it.
     ///
@@ -74,12 +69,10 @@ public struct APIResponse: Sendable {
         _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
         file: PartialFile? = nil
     ) {
-        let decoder = request.context?.decoder ?? Self.standardDecoder
         let stream = stream.map { SingleUseStream(StreamHandle($0, of: request)) }
         // The index of the first byte is 0, even if the transport has passed a slice.
         let body = data.startIndex == 0 ? data : Data(data)
-        content = Content(
-            request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file, decoder: decoder)
+        content = Content(request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file)
     }
 
     /// Creates a response whose body is streamed.
@@ -114,47 +107,6 @@ public struct APIResponse: Sendable {
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
     package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
-    // MARK: - Decoding
-
-    /// Decodes the body as `type`. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
-    ///
-    /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of the provider that got the
-    /// response, or as JSON if there was no provider.
-    ///
-    /// ### Text
-    ///
-    /// A `String` is read with the charset of the `Content-Type`, and as UTF-8 if it names none. One that is not known here, or that the
-    /// text does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and
-    /// Russia; on Linux, Foundation does not read EUC-JP.
-    ///
-    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
-    public func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: data) { self } }
-
-    /// Decodes `data`, which may be a part of the body.
-    ///
-    /// - Parameter excerpt: Returns the response of an error.
-    func decode<T: Decodable>(_ type: T.Type, from data: Data, excerpt: () -> APIResponse) throws -> T {
-        try Self.explainingDecodingErrors(of: type, in: excerpt()) {
-            let optional = type as? any OptionalResponse.Type
-            if data.isEmpty, let none = optional?.none as? T { return none }
-            let wrapped = optional?.wrapped ?? type
-            if wrapped == Data.self, let value = data as? T { return value }
-            if wrapped == String.self, let value = try String(data, of: httpResponse) as? T { return value }
-            return try decoder.decodeWithoutTrapping(type, from: data)
-        }
-    }
-
-    var isReadAsJSON: Bool { decoder is JSONDecoder }
-
-    /// The same response with another decoder.
-    package func with(decoder: any BodyDecoder) -> APIResponse {
-        // A response to the provider's own request has it already.
-        if let new = decoder as? JSONDecoder, new === self.decoder as? JSONDecoder { return self }
-        var response = self
-        response.content.decoder = decoder
-        return response
-    }
-
     /// The same response with a part of its body, such as a line.
     func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var content = content
@@ -163,30 +115,4 @@ public struct APIResponse: Sendable {
     }
 
     private init(_ content: Content) { self.content = content }
-
-    /// Runs `decode`, and turns a `DecodingError` into an ``APIError`` of `response`. Other errors pass through.
-    static func explainingDecodingErrors<T>(of type: T.Type, in response: @autoclosure () -> APIResponse, _ decode: () throws -> T) throws
-        -> T
-    {
-        do {
-            return try decode()
-        } catch let error as DecodingError {
-            throw APIError.decoding(response(), expected: nameInSource(of: type), underlying: error)
-        }
-    }
-
-    /// Whether the provider's decoder reads a response of this type.
-    static func usesProviderDecoder(for type: Any.Type) -> Bool {
-        let type = (type as? any OptionalResponse.Type)?.wrapped ?? type
-        return type != Data.self && type != String.self && type is any Decodable.Type
-    }
-}
-
-private protocol OptionalResponse {
-    static var wrapped: Any.Type { get }
-    static var none: Self { get }
-}
-
-extension Optional: OptionalResponse {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

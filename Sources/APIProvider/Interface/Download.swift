@@ -2,7 +2,7 @@ import Foundation
 import MiniRx
 
 /// Keeps the files of a download from the transport to the endpoint, which moves one to its destination.
-final class Download: Sendable {
+package final class Download: Sendable {
     private struct State {
         /// The files of all attempts, also while they are written.
         var files: [PartialFile] = []

@@ -23,32 +23,22 @@ public struct PreparedRequest: Sendable {
     public var body: RequestBody? { didSet { isChecked = false } }
     /// The time in seconds without activity in either direction after which the request times out; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
-    /// The options that the endpoint has set with ``Endpoint/option(_:_:)``.
+    /// What the endpoint, the provider and the middlewares say of the request, each under a key of its own.
     public var options: RequestOptions
-    /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
-    /// on any thread.
-    public var reportProgress: (@Sendable (TransferProgress) -> Void)?
 
     /// Whether ``check()`` has found nothing wrong with what the request has now.
     var isChecked = false
-    /// The place for the body of a successful response.
-    package var destination = ResponseDestination.memory
-    /// Whether redirects are returned as responses, because a middleware follows them.
-    package var returnsRedirects = false
     /// Texts that no error and no log shows.
     package var secrets = RequestSecrets()
     /// The requests that have been redirected to this one, the first first.
     var redirectChain: [RedirectedRequest] = []
-    /// Whether one of them has another origin than the next.
-    var hasLeftOrigin = false
-    /// A temporary file with the whole body, for a session that can upload only a single file.
-    var uploadFile: URL?
-    /// The provider's own notes about the request; `nil` if no provider sends it.
-    package var context: RequestContext?
     /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
     private(set) var foundationRequest: URLRequest?
 
-    /// Creates a request without options. A provider makes one of each ``Endpoint``; create your own to test a middleware or a transport.
+    /// Creates a request, which has no options. To change a request, change a copy.
+    ///
+    /// A provider makes a request of each ``Endpoint``. Create your own in a middleware that sends another request first, such as one for a
+    /// nonce: <doc:WritingAMiddleware> says what it has. Or create one to test a middleware or a transport.
     ///
     /// - Parameters:
     ///   - method: The request method.
@@ -101,12 +91,6 @@ struct RedirectedRequest: Sendable {
 // MARK: - Middlewares and transports
 
 extension PreparedRequest {
-    /// Whether the body of the response is collected in memory, so that several subscribers can share the response.
-    package var isReceivedInMemory: Bool { destination.isMemory }
-
-    /// Whether the response is streamed.
-    package var streamsResponse: Bool { destination.isStream }
-
     /// Whether it is a GET or a HEAD without a body.
     package var isPlainRead: Bool { [.get, .head].contains(method) && body == nil }
 
@@ -123,19 +107,6 @@ extension PreparedRequest {
     /// Whether it is safe to send the first request of the chain of redirects again: the servers have acted on each request of the chain.
     func isChainIdempotent(_ methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
         isIdempotent(methods) && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
-    }
-
-    /// If a middleware has made this request from scratch, with the initializer or from another endpoint, returns it with the internal
-    /// properties of `original`, and with those of its options that this one does not set. The secrets of both are hidden.
-    func inheritingContext(of original: PreparedRequest) -> PreparedRequest {
-        guard context == nil else { return self }
-        var request = original
-        (request.method, request.url, request.headers, request.body) = (method, url, headers, body)
-        (request.timeoutInterval, request.foundationRequest) = (timeoutInterval, foundationRequest)
-        request.options.merge(options)
-        request.secrets.merge(secrets)
-        request.reportProgress = reportProgress ?? original.reportProgress
-        return request
     }
 
     /// Sets each of `headers` that the request does not have.

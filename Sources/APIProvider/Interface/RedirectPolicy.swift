@@ -53,16 +53,38 @@ extension RequestOptions {
     /// If your own ``Transport`` follows redirects by itself, only ``RedirectPolicy/follow`` works. With any other policy, a request fails
     /// if the transport has followed a redirect.
     public var redirectPolicy: RedirectPolicy {
-        get { self[RedirectKey.self] }
+        get { self[RedirectKey.self] ?? .follow }
         set { self[RedirectKey.self] = newValue }
     }
 }
 
-private enum RedirectKey: RequestOptionKey { static var defaultValue: RedirectPolicy { .follow } }
+/// The policy of a request that has none is that of the request it was made from, so `nil` is not ``RedirectPolicy/follow``.
+private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
+
+private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
 
 // MARK: - Redirected requests
 
+extension APIResponse {
+    /// The redirect policy of its request, which a middleware may have changed, or else the one in `options`.
+    package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
+        request.options[RedirectKey.self] ?? options.redirectPolicy
+    }
+}
+
 extension PreparedRequest {
+    /// Whether the provider follows a redirect. A middleware that follows redirects itself sets it to `false`.
+    package var followsRedirects: Bool {
+        get { options[FollowsRedirectsKey.self] }
+        set { options[FollowsRedirectsKey.self] = newValue }
+    }
+
+    /// Whether a redirect led from one origin to another on the way to this request.
+    var hasLeftOrigin: Bool {
+        let origins = redirectChain.map(\.url.origin) + (redirectChain.isEmpty ? [] : [url.origin])
+        return origins.contains { $0 != origins[0] }
+    }
+
     /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
     var wasRedirected: Bool { !redirectChain.isEmpty }
 }

@@ -2,20 +2,7 @@ package import Dispatch
 package import Foundation
 import MiniRx
 
-/// The place for the body of a successful response. Other bodies go into memory.
-package enum ResponseDestination: Sendable {
-    case memory
-    case file(URL)
-    /// The body is streamed to a reader. A body of another media type than `expected` may be an error: it goes into memory if it has an
-    /// end.
-    case stream(expected: String? = nil)
-
-    package var isMemory: Bool { if case .memory = self { true } else { false } }
-
-    package var isStream: Bool { if case .stream = self { true } else { false } }
-}
-
-/// A provider's notes about a request, made at its subscription.
+/// What a provider says of a request, at its subscription.
 package final class RequestContext: Sendable {
     let baseURL: URL?
     let decoder: any BodyDecoder
@@ -24,16 +11,54 @@ package final class RequestContext: Sendable {
     package let signOutCount: Int
     /// Whether the request is part of a credential refresh that other requests wait for.
     let isPartOfRefresh: Bool
-    /// `nil` unless the response goes to a file.
-    let download: Download?
     /// The time of the subscription. A second attempt keeps it.
     package let subscriptionTime = DispatchTime.now()
 
-    package init(
-        baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil, destination: ResponseDestination = .memory
-    ) {
+    package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
         (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.isAnyUnderWay)
-        download = if case .file = destination { Download() } else { nil }
         self.signOutCount = signOutCount ?? SignOutCounter.current
+    }
+}
+
+extension PreparedRequest {
+    /// What its provider says of it; `nil` if no provider sends it.
+    package var context: RequestContext? {
+        get { options[ContextKey.self] }
+        set { if let newValue { options[ContextKey.self] = newValue } else { options.remove(ContextKey.self) } }
+    }
+
+    /// The transport that will send it, as long as it is with the middlewares. What the app gets holds no transport, and so no connection.
+    var transport: (any Transport)? {
+        get { options[TransportKey.self] }
+        set { if let newValue { options[TransportKey.self] = newValue } else { options.remove(TransportKey.self) } }
+    }
+
+    /// The header fields that the provider's transport adds to it now, or sets in place of its own, such as cookies; `nil` if that is unknown.
+    package var addedHeaders: HTTPHeaders? { transport?.addedHeaders(for: self) }
+
+    /// Attributes a request that a middleware has made to the provider of `request`, and hides the secrets of both.
+    func attributed(to request: PreparedRequest) -> PreparedRequest {
+        guard context == nil else { return self }
+        var attributed = self
+        (attributed.context, attributed.transport) = (request.context, request.transport)
+        attributed.secrets.merge(request.secrets)
+        return attributed
+    }
+}
+
+private enum ContextKey: BuiltInOptionKey { static var defaultValue: RequestContext? { nil } }
+
+private enum TransportKey: BuiltInOptionKey { static var defaultValue: (any Transport)? { nil } }
+
+extension Error {
+    /// The error without the transport of its request.
+    func releasingTransport() -> any Error {
+        switch self as? APIError {
+        case .transport(var request, let underlying):
+            request.transport = nil
+            return APIError.transport(request, underlying: underlying)
+        case .unacceptableStatus(let response): return APIError.unacceptableStatus(response.releasingTransport())
+        default: return self
+        }
     }
 }

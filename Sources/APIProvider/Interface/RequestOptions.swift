@@ -20,18 +20,52 @@
 /// An option that nothing reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
 /// `nonisolated extension`.
 public struct RequestOptions: Sendable {
-    @HiddenFromReflection private var values: [ObjectIdentifier: any Sendable] = [:]
+    @usableFromInline struct Entry: Sendable, CustomReflectable {
+        @usableFromInline let key: ObjectIdentifier
+        @usableFromInline let value: any Sendable
+        let isBuiltIn: Bool
+
+        /// A mirror without the value, which may be a secret.
+        @usableFromInline var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// In the order in which they were set. A request has few options, so a search takes less time than a hash.
+    @usableFromInline var entries: [Entry] = []
 
     package init() {}
 
-    /// Sets what `other` sets.
-    mutating func merge(_ other: RequestOptions) { values.merge(other.values) { $1 } }
-
     /// The value for `key`, or the key's default.
-    public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
-        get { values[ObjectIdentifier(key)].flatMap { $0 as? Key.Value } ?? Key.defaultValue }
-        set { values[ObjectIdentifier(key)] = newValue }
+    @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
+        get {
+            // Inlined, so that the type of the value is known where it is read. A generic call of another module takes ten times as long.
+            for entry in entries where entry.key == ObjectIdentifier(key) {
+                return entry.value as? Key.Value ?? Key.defaultValue
+            }
+            return Key.defaultValue
+        }
+        set { set(newValue, for: key) }
     }
+
+    @usableFromInline mutating func set(_ value: any Sendable, for key: any RequestOptionKey.Type) {
+        set(Entry(key: ObjectIdentifier(key), value: value, isBuiltIn: key is any BuiltInOptionKey.Type))
+    }
+
+    private mutating func set(_ entry: Entry) {
+        if let index = entries.firstIndex(where: { $0.key == entry.key }) { return entries[index] = entry }
+        if entries.isEmpty { entries.reserveCapacity(4) }
+        entries.append(entry)
+    }
+
+    /// Sets nothing for `key` any more.
+    mutating func remove(_ key: any RequestOptionKey.Type) { entries.removeAll { $0.key == ObjectIdentifier(key) } }
+
+    /// Sets what `other` sets.
+    mutating func merge(_ other: RequestOptions) {
+        for entry in other.entries { set(entry) }
+    }
+
+    /// Whether all of them are options of this package.
+    var areBuiltIn: Bool { entries.allSatisfy(\.isBuiltIn) }
 }
 
 /// The key of an option, and its default.
@@ -42,6 +76,9 @@ public protocol RequestOptionKey {
     static var defaultValue: Value { get }
 }
 
+/// The key of an option of this package.
+package protocol BuiltInOptionKey: RequestOptionKey {}
+
 extension RequestOptions {
     /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
     public var name: String? {
@@ -50,4 +87,4 @@ extension RequestOptions {
     }
 }
 
-private enum NameKey: RequestOptionKey { static var defaultValue: String? { nil } }
+private enum NameKey: BuiltInOptionKey { static var defaultValue: String? { nil } }

@@ -32,3 +32,17 @@ public struct TransferProgress: Sendable, Hashable {
         self.bytesToReceive = bytesToReceive
     }
 }
+
+extension PreparedRequest {
+    /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
+    /// on any thread.
+    public var reportProgress: (@Sendable (TransferProgress) -> Void)? {
+        get { options[ProgressKey.self]?.report }
+        set { options[ProgressKey.self] = newValue.map { ProgressReport(report: $0) } }
+    }
+}
+
+/// A closure in a value of its own: a bare closure would get a thunk each time it is stored or read.
+private struct ProgressReport: Sendable { let report: @Sendable (TransferProgress) -> Void }
+
+private enum ProgressKey: BuiltInOptionKey { static var defaultValue: ProgressReport? { nil } }

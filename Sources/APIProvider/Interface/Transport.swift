@@ -20,26 +20,37 @@ public protocol Transport: Sendable {
     /// A transport that does not support files or streams may return the body in memory. The body is then written to the file, or becomes
     /// the only chunk of the stream.
     func send(_ request: PreparedRequest) -> Single<APIResponse>
+
+    /// Returns the header fields that the transport would add to `request` now, or set in place of its own: cookies, and defaults of its
+    /// configuration.
+    ///
+    /// A cache asks, because a response may vary by them. The default is `nil`, which means that they are unknown. Then a response that
+    /// varies by `Authorization` or `Cookie` is stored only if the request itself has that header. Return `[:]` if the transport adds none.
+    func addedHeaders(for request: PreparedRequest) -> HTTPHeaders?
 }
 
-/// A transport that knows which header fields it adds to a request.
-@_spi(Transports) public protocol HeaderAddingTransport: Transport {
-    /// Returns `request` with the header fields that it would be sent with now: those of the configuration, and cookies.
-    func addingHeaders(to request: PreparedRequest) -> PreparedRequest
-}
-
-/// A middleware that needs to know which header fields the transport of its provider adds.
-package protocol TransportAwareMiddleware: Middleware {
-    /// Returns the middleware that a provider with `transport` uses in place of this one.
-    func adapted(to transport: any HeaderAddingTransport) -> any Middleware
+extension Transport {
+    /// `nil`: they are unknown.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { nil }
 }
 
 /// A transport that calls a closure.
 public struct ClosureTransport: Transport {
+    @HiddenFromReflection private var addedHeaders: HTTPHeaders?
     private let send: @Sendable (PreparedRequest) -> Single<APIResponse>
 
     /// Creates a transport that calls `send` for each request.
-    public init(_ send: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>) { self.send = send }
+    ///
+    /// - Parameters:
+    ///   - addedHeaders: The header fields that `send` adds to each request: `[:]` if it adds none. `nil` means that they are unknown: see
+    ///     ``Transport/addedHeaders(for:)``.
+    ///   - send: Returns the response to a request.
+    public init(addedHeaders: HTTPHeaders? = nil, _ send: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>) {
+        (self.addedHeaders, self.send) = (addedHeaders, send)
+    }
+
+    /// The headers that the transport was created with.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { addedHeaders }
 
     /// Returns the closure's single for `request`.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> { send(request) }

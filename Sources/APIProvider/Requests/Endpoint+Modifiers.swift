@@ -59,7 +59,7 @@ extension Endpoint {
 
     /// Calls `report` with the progress of the transfer, one call at a time, on a background queue. The value comes after the last call.
     ///
-    /// It starts again after a redirect and with each attempt of a retry.
+    /// It starts again after a redirect, whose own body does not count, and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.configuration.report = { [first = configuration.report] progress in

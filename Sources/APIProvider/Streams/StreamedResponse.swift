@@ -89,7 +89,7 @@ extension RequestOptions {
     }
 }
 
-private enum MaxElementSizeKey: RequestOptionKey { static var defaultValue: Int { 16_777_216 } }
+private enum MaxElementSizeKey: BuiltInOptionKey { static var defaultValue: Int { 16_777_216 } }
 
 extension ByteStream {
     var maxElementSize: Int { response.request.options.maxElementSize }

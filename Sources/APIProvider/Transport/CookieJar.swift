@@ -47,14 +47,6 @@ struct CookieJar: Sendable {
         return storage.header(for: request.url)
     }
 
-    /// `request` with its cookies.
-    func addingCookies(to request: PreparedRequest) -> PreparedRequest {
-        guard let header = header(for: request) else { return request }
-        var request = request
-        request.headers["Cookie"] = header
-        return request
-    }
-
     /// Stores the cookies that `response` to `request` sets.
     func storeCookies(of response: HTTPURLResponse, to request: PreparedRequest) {
         guard acceptsCookies, request.handlesCookies, let url = response.url,

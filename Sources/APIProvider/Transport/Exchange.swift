@@ -90,8 +90,7 @@ public import FoundationNetworking
     /// - Returns: `false` if the exchange accepts no body: then stop the transfer, and complete the exchange.
     public func receive(_ response: HTTPURLResponse) -> Bool {
         let now = now
-        // The body of a redirect that is followed is no progress.
-        let reportsBody = original.reportProgress != nil && !original.follows(response)
+        let reportsBody = original.reportProgress != nil && !response.isRedirect
         guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
         transport.cookies?.storeCookies(of: response, to: original)
         do {
@@ -99,9 +98,9 @@ public import FoundationNetworking
             guard isInMemory, response.isSuccessful else { return true }
             switch original.destination {
             case .memory: return true
-            case .file(let url):
+            case .file(let url, let download):
                 let file = try PartialFile(beside: url)
-                original.context?.download?.begin(file)
+                download?.begin(file)
                 let isOpen = state.withLock { $0.replaceSink(with: .file(file)) } != nil
                 if !isOpen { file.remove() }
                 return isOpen
@@ -235,7 +234,7 @@ extension Exchange {
             if let file {
                 // This may take long, so it is not done under the lock.
                 try file.finish()
-                original.context?.download?.receive(file)
+                original.destination.download?.receive(file)
             }
             if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {

@@ -134,28 +134,32 @@ public import FoundationNetworking
     private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
         // A file may have changed since the request was made.
         try request.body?.check()
-        var request = addingOwnHeaders(to: request)
+        var request = request
+        request.addMissingHeaders(ownHeaders(for: request))
         try request.check()
         return request
     }
 
-    private func addingOwnHeaders(to request: PreparedRequest) -> PreparedRequest {
-        var request = request
-        if !settings.additionalHeaders.isEmpty {
+    /// The fields that the transport sets, unless `request` has them.
+    private func ownHeaders(for request: PreparedRequest) -> HTTPHeaders {
+        var headers = settings.additionalHeaders
+        if !headers.isEmpty {
             // Default headers are for the origin of the provider only. A redirect or a whole URL may lead away from it.
             let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
-            request.addMissingHeaders(isElsewhere ? settings.additionalHeaders.forOtherOrigins : settings.additionalHeaders)
+            if isElsewhere { headers = headers.forOtherOrigins }
         }
         // A range of a compressed body could not be decompressed.
-        if request.headers["Range"] != nil { request.addMissingHeaders(["Accept-Encoding": "identity"]) }
-        return request
+        if request.headers["Range"] != nil, headers["Accept-Encoding"] == nil { headers["Accept-Encoding"] = "identity" }
+        return headers
     }
 }
 
-@_spi(Transports) extension ExchangeTransport: HeaderAddingTransport {
-    /// Returns `request` with the header fields that it would be sent with now.
-    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
-        let request = addingOwnHeaders(to: request)
-        return cookies?.addingCookies(to: request) ?? request
+@_spi(Transports) extension ExchangeTransport {
+    /// The header fields that `request` would be sent with now, and does not have.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
+        var headers = ownHeaders(for: request)
+        for (name, _) in headers where request.headers[name] != nil { headers[name] = nil }
+        if headers["Cookie"] == nil, let cookie = cookies?.header(for: request) { headers["Cookie"] = cookie }
+        return headers
     }
 }

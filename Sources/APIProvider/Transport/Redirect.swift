@@ -9,7 +9,7 @@ extension Single<APIResponse> {
     /// Sends `request`, and follows redirects by the policy with which it was sent, which a middleware may have changed.
     ///
     /// A provider calls this around its transport. A cache calls it, too, because it may have stored the redirect or the response of its
-    /// target. It sends each hop with `returnsRedirects`, so the provider's own call follows none, and only names the request in an error.
+    /// target. It sets `followsRedirects` of each hop to `false`, so the provider's own call only names the request in an error.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -21,14 +21,13 @@ extension Single<APIResponse> {
             case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
             case .failure(let error): throw error
             }
-            guard !request.returnsRedirects,
+            guard request.followsRedirects,
                 var next = try response.redirectedRequest(by: response.redirectPolicy(or: request.options), of: request)
             else { return .event(.success(response)) }
             guard count < RedirectRules.maxRedirects else {
                 throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
             }
             next.redirectChain = request.redirectChain + [RedirectedRequest(response.request)]
-            next.hasLeftOrigin = request.hasLeftOrigin || next.url.origin != response.request.url.origin
             return .single(followingRedirects(next, count: count + 1, send))
         }
     }
@@ -40,7 +39,13 @@ extension APIResponse {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
         try requireNotRedirected(of: sent)
         guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
-        return try decide(proposed, self)?.inheritingContext(of: proposed)
+        guard var next = try decide(proposed, self) else { return nil }
+        // The closure may have made it anew. It is the next request all the same, with the options and the destination.
+        let options = next.options
+        next.options = proposed.options
+        next.options.merge(options)
+        next.secrets.merge(proposed.secrets)
+        return next
     }
 }
 

@@ -128,19 +128,19 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-@_spi(Transports) extension URLSessionTransport: HeaderAddingTransport {
-    /// Returns `request` with the header fields that it would be sent with now.
-    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest {
-        let sent = exchanges.addingHeaders(to: request)
+extension URLSessionTransport {
+    /// The cookies that `request` would be sent with now, and the headers of the session's configuration that it does not have.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
+        let added = exchanges.addedHeaders(for: request)
         #if canImport(FoundationNetworking)
-        return sent
+        return added
         #else
         // A session may send its cookies in place of the request's own, so both count.
-        var plain = sent
+        var (all, plain) = (added ?? [:], request)
         plain.headers["Cookie"] = nil
-        guard let stored = cookies?.header(for: plain) else { return sent }
-        plain.headers["Cookie"] = [sent.headers["Cookie"], stored].compactMap { $0 }.joined(separator: "; ")
-        return plain
+        guard let stored = cookies?.header(for: plain) else { return added }
+        all["Cookie"] = [all["Cookie"] ?? request.headers["Cookie"], stored].compactMap { $0 }.joined(separator: "; ")
+        return all
         #endif
     }
 }

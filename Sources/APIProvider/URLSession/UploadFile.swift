@@ -23,6 +23,16 @@ extension Single<APIResponse> {
     }
 }
 
+extension PreparedRequest {
+    /// A temporary file with the whole body, for a session that can upload only a single file.
+    var uploadFile: URL? {
+        get { options[UploadFileKey.self] }
+        set { options[UploadFileKey.self] = newValue }
+    }
+}
+
+private enum UploadFileKey: BuiltInOptionKey { static var defaultValue: URL? { nil } }
+
 /// A temporary file with the whole body of a request.
 private final class UploadFile: Sendable {
     let url: URL

@@ -152,7 +152,7 @@ struct RedirectFollower: Middleware {
     func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .followingRedirects(request) {
             var hop = $0
-            hop.returnsRedirects = true
+            hop.followsRedirects = false
             return next(hop)
         }
     }
