@@ -107,7 +107,7 @@ public struct DefaultAPIProvider: APIProvider {
         .deferred {
             let endpoint = request.endpoint
             let decoder = endpoint.configuration.decoder ?? decoder
-            let context = RequestContext(baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
+            let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()

@@ -163,3 +163,6 @@ extension Redactor {
 
 /// The underlying error of a body that is no event stream. The error message then does not mention JSON.
 struct EventTypeMismatch: Error {}
+
+/// The underlying error of text that does not fit its charset. The error message then does not mention JSON.
+struct CharsetMismatch: Error {}

@@ -31,7 +31,7 @@ extension Endpoint {
         var request = PreparedRequest(method, try base.appending(path, query), headers: headers)
         request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted)
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
-        request.context = context
+        (request.context, request.baseURL) = (context, baseURL?.url)
         let destination = configuration.newDestination()
         if !destination.isMemory { request.destination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType

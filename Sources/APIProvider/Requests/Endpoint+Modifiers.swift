@@ -123,3 +123,13 @@ extension Endpoint {
         return copy
     }
 }
+
+extension RequestOptions {
+    /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
+    public var name: String? {
+        get { self[NameKey.self] }
+        set { self[NameKey.self] = newValue }
+    }
+}
+
+private enum NameKey: BuiltInOptionKey { static var defaultValue: String? { nil } }

@@ -23,7 +23,11 @@ public struct RequestOptions: Sendable {
     @usableFromInline struct Entry: Sendable, CustomReflectable {
         @usableFromInline let key: ObjectIdentifier
         @usableFromInline let value: any Sendable
-        let isBuiltIn: Bool
+        @usableFromInline let isBuiltIn: Bool
+
+        @usableFromInline init(key: ObjectIdentifier, value: any Sendable, isBuiltIn: Bool) {
+            (self.key, self.value, self.isBuiltIn) = (key, value, isBuiltIn)
+        }
 
         /// A mirror without the value, which may be a secret.
         @usableFromInline var customMirror: Mirror { Mirror(self, children: []) }
@@ -38,19 +42,16 @@ public struct RequestOptions: Sendable {
     @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
         get {
             // Inlined, so that the type of the value is known where it is read. A generic call of another module takes ten times as long.
-            for entry in entries where entry.key == ObjectIdentifier(key) {
-                return entry.value as? Key.Value ?? Key.defaultValue
+            let id = ObjectIdentifier(key)
+            for index in entries.indices where entries[index].key == id {
+                return entries[index].value as? Key.Value ?? Key.defaultValue
             }
             return Key.defaultValue
         }
-        set { set(newValue, for: key) }
+        set { set(Entry(key: ObjectIdentifier(key), value: newValue, isBuiltIn: key is any BuiltInOptionKey.Type)) }
     }
 
-    @usableFromInline mutating func set(_ value: any Sendable, for key: any RequestOptionKey.Type) {
-        set(Entry(key: ObjectIdentifier(key), value: value, isBuiltIn: key is any BuiltInOptionKey.Type))
-    }
-
-    private mutating func set(_ entry: Entry) {
+    @usableFromInline mutating func set(_ entry: Entry) {
         if let index = entries.firstIndex(where: { $0.key == entry.key }) { return entries[index] = entry }
         if entries.isEmpty { entries.reserveCapacity(4) }
         entries.append(entry)
@@ -77,14 +78,15 @@ public protocol RequestOptionKey {
 }
 
 /// The key of an option of this package.
-package protocol BuiltInOptionKey: RequestOptionKey {}
+@usableFromInline package protocol BuiltInOptionKey: RequestOptionKey {}
 
 extension RequestOptions {
-    /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
-    public var name: String? {
-        get { self[NameKey.self] }
-        set { self[NameKey.self] = newValue }
+    /// The maximum size of a line or an event of a stream in bytes, 16 MB by default. A larger one ends the stream with an error. The size
+    /// of the whole stream is not limited.
+    public var maxElementSize: Int {
+        get { self[MaxElementSizeKey.self] }
+        set { self[MaxElementSizeKey.self] = newValue }
     }
 }
 
-private enum NameKey: BuiltInOptionKey { static var defaultValue: String? { nil } }
+private enum MaxElementSizeKey: BuiltInOptionKey { static var defaultValue: Int { 16_777_216 } }

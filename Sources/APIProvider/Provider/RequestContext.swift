@@ -1,10 +1,9 @@
 package import Dispatch
-package import Foundation
+import Foundation
 import MiniRx
 
 /// What a provider says of a request, at its subscription.
 package final class RequestContext: Sendable {
-    let baseURL: URL?
     let decoder: any BodyDecoder
     /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their
     /// requests was subscribed to.
@@ -14,8 +13,8 @@ package final class RequestContext: Sendable {
     /// The time of the subscription. A second attempt keeps it.
     package let subscriptionTime = DispatchTime.now()
 
-    package init(baseURL: URL?, decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
-        (self.baseURL, self.decoder, isPartOfRefresh) = (baseURL, decoder, RefreshContext.isAnyUnderWay)
+    package init(decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
+        (self.decoder, isPartOfRefresh) = (decoder, RefreshContext.isAnyUnderWay)
         self.signOutCount = signOutCount ?? SignOutCounter.current
     }
 }
@@ -40,7 +39,7 @@ extension PreparedRequest {
     func attributed(to request: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var attributed = self
-        (attributed.context, attributed.transport) = (request.context, request.transport)
+        (attributed.context, attributed.transport, attributed.baseURL) = (request.context, request.transport, request.baseURL)
         attributed.secrets.merge(request.secrets)
         return attributed
     }

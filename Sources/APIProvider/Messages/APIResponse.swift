@@ -34,6 +34,11 @@ public struct APIResponse: Sendable {
     package var bodyStream: SingleUseStream? { content.bodyStream }
     /// The name of the data in errors: "the body", or a part of it such as "line 3".
     var excerptName: String { content.excerptName }
+    /// Whether errors may explain the body as JSON.
+    var isReadAsJSON: Bool {
+        get { content.isReadAsJSON }
+        set { content.isReadAsJSON = newValue }
+    }
 
     /// A response passes through each operator of a chain, so it is in a box.
     @Boxed private var content: Content
@@ -47,6 +52,7 @@ public struct APIResponse: Sendable {
         var file: PartialFile?
         var wasServedFromCache = false
         var excerptName = "the body"
+        var isReadAsJSON = true
     }
 
     // MARK: - Creating a response

@@ -79,14 +79,6 @@ extension PreparedRequest {
         set { options[FollowsRedirectsKey.self] = newValue }
     }
 
-    /// Whether a redirect led from one origin to another on the way to this request.
-    var hasLeftOrigin: Bool {
-        let origins = redirectChain.map(\.url.origin) + (redirectChain.isEmpty ? [] : [url.origin])
-        return origins.contains { $0 != origins[0] }
-    }
-
-    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
-    var wasRedirected: Bool { !redirectChain.isEmpty }
 }
 
 extension URL {

@@ -33,8 +33,6 @@ extension APIResponse {
         }
     }
 
-    var isReadAsJSON: Bool { decoder is JSONDecoder }
-
     /// The decoder of the endpoint or the provider that got the response.
     var decoder: any BodyDecoder { request.options[DecoderKey.self] ?? request.context?.decoder ?? Self.standardDecoder }
 
@@ -64,7 +62,9 @@ extension APIResponse {
         do {
             return try decode()
         } catch let error as DecodingError {
-            throw APIError.decoding(response(), expected: nameInSource(of: type), underlying: error)
+            var response = response()
+            response.isReadAsJSON = response.decoder is JSONDecoder
+            throw APIError.decoding(response, expected: nameInSource(of: type), underlying: error)
         }
     }
 

@@ -4,9 +4,6 @@ package import Foundation
 import FoundationNetworking
 #endif
 
-/// The underlying error of text that does not fit its charset. The error message then does not mention JSON.
-struct CharsetMismatch: Error {}
-
 extension String {
     /// `data` as text, in the charset of the Content-Type of its response (RFC 9110, section 8.3.2), or else in UTF-8.
     init(_ data: Data, of response: HTTPURLResponse) throws {

@@ -88,6 +88,17 @@ struct RedirectedRequest: Sendable {
     }
 }
 
+extension PreparedRequest {
+    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
+    var wasRedirected: Bool { !redirectChain.isEmpty }
+
+    /// Whether a redirect led from one origin to another on the way to this request.
+    var hasLeftOrigin: Bool {
+        let origins = redirectChain.map(\.url.origin) + (redirectChain.isEmpty ? [] : [url.origin])
+        return origins.contains { $0 != origins[0] }
+    }
+}
+
 // MARK: - Middlewares and transports
 
 extension PreparedRequest {
@@ -109,6 +120,12 @@ extension PreparedRequest {
         isIdempotent(methods) && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 
+    /// The URL of the API that the request belongs to; `nil` if its provider has none. The headers of a session are for its origin only.
+    package var baseURL: URL? {
+        get { options[BaseURLKey.self] }
+        set { if newValue != nil { options[BaseURLKey.self] = newValue } else { options.remove(BaseURLKey.self) } }
+    }
+
     /// Sets each of `headers` that the request does not have.
     mutating func addMissingHeaders(_ headers: HTTPHeaders) {
         let keepsOwnAuthorization = self.headers["Authorization"] != nil
@@ -116,3 +133,5 @@ extension PreparedRequest {
         if !keepsOwnAuthorization { self.headers.noteProblem(of: headers) }
     }
 }
+
+private enum BaseURLKey: BuiltInOptionKey { static var defaultValue: URL? { nil } }

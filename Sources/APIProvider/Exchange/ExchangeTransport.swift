@@ -145,7 +145,7 @@ public import FoundationNetworking
         var headers = settings.additionalHeaders
         if !headers.isEmpty {
             // Default headers are for the origin of the provider only. A redirect or a whole URL may lead away from it.
-            let isElsewhere = request.hasLeftOrigin || request.context?.baseURL.map { $0.origin != request.url.origin } ?? false
+            let isElsewhere = request.hasLeftOrigin || request.baseURL.map { $0.origin != request.url.origin } ?? false
             if isElsewhere { headers = headers.forOtherOrigins }
         }
         // A range of a compressed body could not be decompressed.
