@@ -11,6 +11,7 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "MiniRx", targets: ["MiniRx"]),
+        .library(name: "APIProviderTransport", targets: ["APIProviderTransport"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "ResponseCache", targets: ["ResponseCache"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
@@ -19,7 +20,8 @@ let package = Package(
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
-        .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderTransport", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: settings),
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
@@ -42,7 +44,8 @@ let package = Package(
         // Code that was written for RxSwift, in the language mode that most of it has, and without settings.
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
+            name: "APIProviderTests", dependencies: ["APIProvider", "APIProviderTransport", "MiniRx", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "ResponseCacheTests",
             dependencies: ["ResponseCache", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],

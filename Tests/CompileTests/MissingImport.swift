@@ -3,5 +3,5 @@
 import MockNetwork
 
 func accept() -> String? {
-    MockURLProtocol.requests.first?.headers["Accept"]  // error: is not available due to missing import of defining module 'APIProvider'
+    MockURLProtocol.requests.first?.headers["Accept"]  // error: missing import of defining module 'APIProviderTransport'
 }

@@ -1,4 +1,4 @@
-@_spi(Transports) public import APIProvider
+@_spi(Transports) public import APIProviderTransport
 public import AsyncHTTPClient
 public import MiniRx
 

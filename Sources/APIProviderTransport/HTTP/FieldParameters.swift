@@ -1,0 +1,22 @@
+import Foundation
+
+extension Substring {
+    /// Removes and returns the parameters of a field before the next comma, their names in lower case. Commas and semicolons in quotes do
+    /// not separate.
+    package mutating func takeParameters() -> [(name: String, value: String)] {
+        var pieces = [""]
+        var isQuoted = false
+        while let character = popFirst(), isQuoted || character != "," {
+            switch character {
+            case "\"": isQuoted.toggle()
+            case "\\" where isQuoted: pieces[pieces.count - 1].append(popFirst() ?? " ")
+            case ";" where !isQuoted: pieces.append("")
+            default: pieces[pieces.count - 1].append(character)
+            }
+        }
+        return pieces.map { piece in
+            let parts = piece.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : "")
+        }
+    }
+}
