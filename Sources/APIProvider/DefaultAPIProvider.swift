@@ -42,7 +42,7 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Creates a provider with its own session, which has the configuration of `session`.
     ///
-    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module ResponseCache and its
+    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its
     /// `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
     ///
     /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See

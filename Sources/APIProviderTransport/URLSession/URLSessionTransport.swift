@@ -29,7 +29,7 @@ public final class URLSessionTransport: Transport {
     /// The transport sets `httpAdditionalHeaders` on each request itself. If the provider has a base URL, a request to another origin gets
     /// only those that are known to be harmless, such as `Accept-Language`. A redirect to another origin drops the others, too.
     ///
-    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module ResponseCache and its `CacheMiddleware`.
+    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its `CacheMiddleware`.
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with

@@ -2,6 +2,7 @@ import APIProvider
 import AsyncHTTPClient
 import Foundation
 import MiniRx
+import MiniRxTesting
 import NIOCore
 import NIOSSL
 import TestSupport

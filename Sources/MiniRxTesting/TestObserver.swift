@@ -1,4 +1,5 @@
 public import Dispatch
+public import MiniRx
 
 /// Subscribes to a single in virtual time, and records its event: see ``TestScheduler/observe(_:)``.
 ///
@@ -25,17 +26,13 @@ public final class TestObserver<Element: Sendable>: Disposable {
     init(_ single: Single<Element>, _ scheduler: TestScheduler) {
         let state = Locked(State())
         (self.scheduler, self.state) = (scheduler, state)
-        subscription = single.makeSubscription(onDisposed: { state.withLock { $0.isDisposed = true } }) {
-            [weak scheduler] subscription, event in
-            guard subscription.finish(), let time = scheduler?.elapsed else { return .none }
-            state.withLock { state in
-                switch event {
-                case .success(let element): state.events.append(.success(element, at: time))
-                case .failure(let error): state.events.append(.failure(error, at: time))
-                }
-            }
-            return .none
+        let record: @Sendable (@escaping (DispatchTimeInterval) -> Event) -> Void = { [weak scheduler] makeEvent in
+            guard let time = scheduler?.elapsed else { return }
+            state.withLock { $0.events.append(makeEvent(time)) }
         }
+        subscription = single.subscribe(
+            onSuccess: { element in record { .success(element, at: $0) } }, onFailure: { error in record { .failure(error, at: $0) } },
+            onDisposed: { state.withLock { $0.isDisposed = true } })
     }
 
     // MARK: - The result

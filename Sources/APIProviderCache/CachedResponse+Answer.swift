@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension CachedResponse {
     /// The name of this cache in the header `Cache-Status` (RFC 9211).
-    static let cacheName = "ResponseCache"
+    static let cacheName = "APIProviderCache"
 
     /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
     /// app already has this response. Returns `nil` if it does not have the range.

@@ -6,7 +6,7 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-@testable import ResponseCache
+@testable import APIProviderCache
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

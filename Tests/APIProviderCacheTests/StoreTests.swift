@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@testable import ResponseCache
+@testable import APIProviderCache
 
 private let time = Date(timeIntervalSince1970: 1_700_000_000)
 

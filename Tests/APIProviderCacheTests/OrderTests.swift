@@ -6,7 +6,7 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-@testable import ResponseCache
+@testable import APIProviderCache
 
 @Suite("The cache: late responses and sign-outs")
 struct OrderTests {

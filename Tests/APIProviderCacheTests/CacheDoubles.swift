@@ -5,7 +5,7 @@ import MockNetwork
 import TestSupport
 import Testing
 
-@testable import ResponseCache
+@testable import APIProviderCache
 
 /// A provider with a cache, whose clock the test moves.
 final class World: Sendable {

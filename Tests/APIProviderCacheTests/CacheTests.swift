@@ -6,7 +6,7 @@ import MockNetworkTesting
 import TestSupport
 import Testing
 
-@testable import ResponseCache
+@testable import APIProviderCache
 
 @Suite("The cache: freshness", .mockNetwork)
 struct FreshnessTests {
@@ -76,7 +76,7 @@ struct FreshnessTests {
     @Test("The age of a stored response grows, and its Cache-Status is the cache's")
     func age() async throws {
         let world = World()
-        world.serve(["Cache-Control": "max-age=100", "Age": "7", "Date": world.date(-3), "Cache-Status": "ResponseCache; hit"])
+        world.serve(["Cache-Control": "max-age=100", "Age": "7", "Date": world.date(-3), "Cache-Status": "APIProviderCache; hit"])
         let first = try await world.get()
         #expect(first.age == 7 && !first.isFromCache)
         #expect(try await world.get().age == 7)
@@ -84,7 +84,7 @@ struct FreshnessTests {
         let stored = try await world.get()
         #expect(stored.age == 17 && stored.isFromCache)
         #expect(stored.value(forHTTPHeaderField: "Date") == World().date(-3))
-        #expect(stored.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
+        #expect(stored.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; hit")
     }
 
     @Test("The time that a response took counts as its age (RFC 9111, section 4.2.3)")
@@ -134,7 +134,7 @@ struct FreshnessTests {
         world.pass(1_000)
         let stale = try await world.get("/a", [:], .onlyIfCached)
         #expect(stale.isFromCache && stale.text == "1")
-        #expect(stale.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit; ttl=-990")
+        #expect(stale.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; hit; ttl=-990")
         #expect(try await world.get("/strict", [:], .onlyIfCached).statusCode == 504)
         #expect(world.requests == 2)
     }
@@ -149,7 +149,7 @@ struct ValidationTests {
         let world = try await World(storing: ["Cache-Control": "max-age=10", "ETag": tag], age: 20)
         let validated = try await world.get()
         #expect(validated.statusCode == 200 && validated.text == "1" && !validated.isFromCache)
-        #expect(validated.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; fwd=stale; fwd-status=304; stored")
+        #expect(validated.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; fwd=stale; fwd-status=304; stored")
         #expect(MockURLProtocol.requests.last?.headers["If-None-Match"] == tag)
         world.pass(9)
         #expect(try await world.get().isFromCache)
@@ -197,7 +197,7 @@ struct ValidationTests {
         world.pass(9)
         let again = try await world.get("/a", ["X-A": "1"], .onlyIfCached)
         #expect(again.isFromCache == isStored)
-        if isStored { #expect(again.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit") }
+        if isStored { #expect(again.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; hit") }
         if headers["Vary"] != nil { #expect(try await world.get("/a", ["X-A": "2"], .onlyIfCached).statusCode == 504) }
     }
 
@@ -281,7 +281,7 @@ struct ValidationTests {
         #expect(hand.requests.count == 3)
         hand.answer(2, 304, ["Cache-Control": "max-age=10, stale-while-revalidate=5"])
         hand.pass(9)
-        #expect(hand.send().entries.first?.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; hit")
+        #expect(hand.send().entries.first?.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; hit")
         hand.pass(7)
         #expect(hand.send().entries.isEmpty)
         #expect(hand.cache.statistics.staleHits == 3)
@@ -336,12 +336,12 @@ struct ValidationTests {
         let refused = try await world.get("/a", [:], policy)
         #expect(refused.statusCode == (hitAt503 ? 200 : 503))
         // It is no hit in Cache-Status (RFC 9211, section 2).
-        if hitAt503 { #expect(refused.value(forHTTPHeaderField: "Cache-Status") == "ResponseCache; fwd=stale; fwd-status=503; ttl=-5") }
+        if hitAt503 { #expect(refused.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; fwd=stale; fwd-status=503; ttl=-5") }
         MockURLProtocol.stub(.get, "/a", times: 1, respond: .failure(URLError(.notConnectedToInternet)))
         if hitOffline {
             let response = try await world.get("/a", [:], policy)
             #expect(response.isFromCache && response.text == "1")
-            #expect(response.value(forHTTPHeaderField: "Cache-Status")?.hasPrefix("ResponseCache; fwd=stale; ttl=-") == true)
+            #expect(response.value(forHTTPHeaderField: "Cache-Status")?.hasPrefix("APIProviderCache; fwd=stale; ttl=-") == true)
         } else {
             await #expect(throws: APIError.self) { try await world.get("/a", [:], policy) }
         }
