@@ -1,0 +1,51 @@
+import APIProvider
+import Foundation
+import MockNetwork
+import TestSupport
+import Testing
+
+@Suite("Stubs and requests in great numbers", .serialized, tenMinutes)
+struct GrowthTests {
+    @Test("Five thousand stubs and 3,600 requests are reported within a second of the thread", .longComputing)
+    func verifying() {
+        MockURLProtocol.withScope {
+            for number in 0..<5_000 { MockURLProtocol.stub(.get, "/items/\(number)", query: ["page": number], respond: .status(200)) }
+            MockURLProtocol.stub(.get, "/**", respond: .status(200))
+            for number in 0..<3_600 { _ = mocked.request(Endpoint<Void>(.get, "/things/\(number)")).subscribe { _ in } }
+            #expect(MockURLProtocol.requests.count == 3_600 && MockURLProtocol.unmatchedRequests.isEmpty)
+            var report = ""
+            #expect(cpuSeconds { report = (try? verification()) ?? "" } < 1)
+            #expect(report.components(separatedBy: "was never used").count == 5_001)
+        }
+    }
+
+    @Test("A request's body is read once: a hundred stubs take little longer than one", .longComputing)
+    func bodies() {
+        let items = (0..<200).map { JSONValue(["id": JSONValue($0), "name": "item", "tags": ["a", "b"]]) }
+        func body(_ last: Int) -> JSONValue { ["items": JSONValue(items), "last": JSONValue(last)] }
+        func seconds(_ count: Int) -> Double {
+            MockURLProtocol.withScope {
+                let provider = mocked
+                for number in 0..<count {
+                    MockURLProtocol.stub(.post, "/a", body: .json(body(number)), isOptional: true, respond: .status(200))
+                }
+                let request = Endpoint<Void>(.post, "/a", body: .json(body(0)))
+                return (0..<3).map { _ in cpuSeconds { _ = provider.request(request).subscribe { _ in } } }.min() ?? 0
+            }
+        }
+        #expect(seconds(100) < 2 * seconds(1))
+    }
+
+    @Test("The report of a request without an answer is about three stubs, however many there are", .longComputing)
+    func unanswered() {
+        func seconds(_ count: Int) -> Double {
+            MockURLProtocol.withScope {
+                let provider = mocked
+                for number in 0..<count { MockURLProtocol.stub(.get, "/items/\(number)", query: ["page": number], respond: .status(200)) }
+                return (0..<3).map { _ in cpuSeconds { _ = provider.request(Endpoint<Void>(.get, "/other")).subscribe { _ in } } }.min()
+                    ?? 0
+            }
+        }
+        #expect(seconds(5_000) < 0.5)
+    }
+}
