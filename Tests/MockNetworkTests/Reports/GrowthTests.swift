@@ -25,6 +25,17 @@ struct GrowthTests {
         #expect(seconds(5_000) < 10)
     }
 
+    @Test("The report names the newer stub that has answered for the first hundred stubs that were never used")
+    func newerStubs() throws {
+        let report = try MockURLProtocol.withScope {
+            for _ in 0..<101 { MockURLProtocol.stub(.get, "/a", respond: .status(200)) }
+            MockURLProtocol.stub(.get, "/**", respond: .status(200))
+            _ = mocked.request(Endpoint<Void>(.get, "/a")).subscribe { _ in }
+            return try verification()
+        }
+        #expect(report.components(separatedBy: "was never used. It matches a request that the newer stub GET /** (").count == 101)
+    }
+
     @Test("A request's body is read once: a hundred stubs take little longer than one", .longComputing)
     func bodies() {
         let items = (0..<200).map { JSONValue(["id": JSONValue($0), "name": "item", "tags": ["a", "b"]]) }

@@ -271,6 +271,16 @@ struct UnansweredReportTests {
         #expect(report.contains(#"2. POST /a {"operationName":"E","variables":{"id":2}} (E:2)"#), "\(report)")
     }
 
+    @Test("A stub whose JSON matches in part is nearer than a newer one for any other body")
+    func nearestInPart() async throws {
+        let report = try await report(of: posting(Data(#"{"a":1,"b":2}"#.utf8))) {
+            MockURLProtocol.stub(.post, "/a", body: .json(["a": 1, "b": 3]), fileID: "A", line: 1, respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .text("x"), respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .matching { _ in false }, respond: .status(200))
+        }
+        #expect(report.contains("1. POST /a (A:1)"), "\(report)")
+    }
+
     @Test("A body that is no object of JSON is no nearer to a stub with JSON than to another", arguments: ["a=1", "[1]", "1"])
     func nearestBody(body: String) async throws {
         let report = try await report(of: posting(Data(body.utf8))) {
