@@ -1,0 +1,53 @@
+import APIProvider
+package import Foundation
+
+/// The parts of a multipart body (RFC 2046, section 5.1).
+package struct Multipart: Sendable {
+    package struct Part: Sendable {
+        /// `nil` if it has none, as in a body that is no form.
+        package let name: String?
+        /// The fields of its head with their names in lower case. In place of `Content-Disposition`, the file name is one: `filename`.
+        package let fields: [(name: String, value: String)]
+        package let content: Data
+        /// The place of its content in the body.
+        package let range: Range<Int>
+
+        package var type: String? { fields.first { $0.name == "content-type" }?.value }
+    }
+
+    package private(set) var parts: [Part] = []
+
+    /// - Parameter type: The `Content-Type`, which has the boundary.
+    /// - Returns: `nil` if the body does not begin with the boundary, or does not end with it.
+    package init?(_ body: Data, type: String) {
+        var parameters = type[...]
+        guard let boundary = parameters.takeParameters().first(where: { $0.name == "boundary" })?.value else { return nil }
+        let (body, delimiter, lineBreak) = (Data(body), Data("--\(boundary)".utf8), Data("\r\n".utf8))
+        guard body.starts(with: delimiter) else { return nil }
+        var start = delimiter.count
+        while !body[start...].starts(with: "--".utf8) {
+            guard let line = body.range(of: lineBreak, in: start..<body.count),
+                let end = body.range(of: lineBreak + delimiter, in: line.lowerBound..<body.count)
+            else { return nil }
+            // A head without fields is an empty line.
+            let blank = body.range(of: lineBreak + lineBreak, in: line.lowerBound..<end.lowerBound)
+            let head = body[line.upperBound..<max(line.upperBound, blank?.lowerBound ?? end.lowerBound)]
+            parts.append(Part(head, body, min(blank?.upperBound ?? end.lowerBound, end.lowerBound)..<end.lowerBound))
+            start = end.upperBound
+        }
+    }
+}
+
+extension Multipart.Part {
+    fileprivate init(_ head: Data, _ body: Data, _ range: Range<Int>) {
+        let all = String(decoding: head, as: UTF8.self).split(separator: "\r\n").map { line in
+            let name = line.prefix { $0 != ":" }
+            return (name: name.lowercased(), value: line[name.endIndex...].dropFirst().trimmingCharacters(in: .whitespaces))
+        }
+        var disposition = (all.first { $0.name == "content-disposition" }?.value ?? "")[...]
+        let parameters = disposition.takeParameters()
+        name = parameters.first { $0.name == "name" }?.value
+        fields = all.filter { $0.name != "content-disposition" } + parameters.filter { $0.name == "filename" }
+        (content, self.range) = (Data(body[range]), range)
+    }
+}
