@@ -203,7 +203,7 @@ package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertib
 
     /// Foundation on Linux looks for the description only here.
     package var errorUserInfo: [String: Any] {
-        [NSLocalizedDescriptionKey: description, NSError.isSafeToShowKey: true, Self.idKey: id]
+        [NSLocalizedDescriptionKey: description, Self.idKey: id]
     }
 
     package static var errorDomain: String { "MockNetwork" }

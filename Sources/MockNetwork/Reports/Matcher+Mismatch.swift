@@ -97,7 +97,7 @@ extension BodyMatcher {
         let mismatches = places.prefix(4).map { place in
             let isHidden = redactor.isHidden(lines, at: place) || redactor.isHidden(actual, at: place)
             let sides = [lines, actual].map { redactor.values(of: $0, at: place, isHidden: isHidden) }
-            return Mismatch("body", expected: sides[0], actual: sides[1]).at(redactor.message(part.appending(place)))
+            return Mismatch("body", expected: sides[0], actual: sides[1]).at(redactor.redacted(part.appending(place)))
         }
         let names = (lines.normalizingNames, actual.normalizingNames)
         let differsOnlyInSpelling = isSubset ? names.1.contains(names.0) : names.1 == names.0

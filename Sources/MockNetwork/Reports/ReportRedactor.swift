@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// Removes secrets from what a report shows of a request, by the rules by which errors show a message: see ``Redaction``.
+/// Removes secrets from what a report shows of a request: what the request holds as one, and each value under the name of a credential.
 struct ReportRedactor: Sendable {
     /// For texts that belong to no request.
     static let standard = ReportRedactor(for: nil)
@@ -35,7 +35,7 @@ struct ReportRedactor: Sendable {
     /// The value of a header.
     func header(_ name: String, _ value: String) -> String {
         if Redaction.isHarmless(header: name) { return redacted(value) }
-        return !value.isEmpty && name.namesCredential ? Self.mark : redactor.message(value)
+        return !value.isEmpty && name.namesCredential ? Self.mark : redacted(value)
     }
 
     /// A `Cookie` with the names at these places.
@@ -107,20 +107,19 @@ struct ReportRedactor: Sendable {
             let shown = !text.isEmpty && namesCredential() ? Self.mark : message(text, depth: depth)
             return shown == text ? nil : shown
         case .number:
-            return namesCredential() || text.utf8.allSatisfy(\.isDigit) && message(text) != text ? Self.mark : nil
+            return namesCredential() || redacted(text) != text ? Self.mark : nil
         case .literal, .object, .array, .bytes: return nil
         }
     }
 
-    /// A whole value. Numbers of up to twelve digits are shown: most are ids or times. JSON and literals within a text are redacted, too.
+    /// A whole value. JSON and literals within it are redacted, too.
     func message(_ text: String, depth: Int = 0) -> String {
-        if text.utf8.count <= 12, text.utf8.allSatisfy(\.isDigit) { return text }
         if text.hasPrefix("{") || text.hasPrefix("[") {
             guard depth < 4 else { return Self.mark }
             let data = Data(text.utf8)
             if let json = json(data, Lines(json: data), depth: depth + 1) { return json }
         }
-        return redactor.message(text.redactingLiterals)
+        return redacted(text.redactingLiterals)
     }
 }
 
@@ -134,20 +133,30 @@ extension Lines {
 }
 
 extension String {
-    /// A name and a literal, as in GraphQL, in XML and in almost JSON: `password: "…"`. A variable of GraphQL is none.
-    private static let literals = try? NSRegularExpression(
-        pattern: #"(?<![$\w])"?([A-Za-z_]\w*+)"?\s*+[:=]\s*+("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+)"#)
+    /// A name and what follows it, as in GraphQL, in XML and in almost JSON: a literal, a word or a variable that is no value, or anything else.
+    private static let values = try? NSRegularExpression(
+        pattern: #"(?<![$\w.-])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
+            + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+\b)|(\$\w++|(?:null|true|false)\b|\w++!)|)"#)
 
-    /// The text with `…` for each literal after the name of a credential.
+    /// The text with `…` for each literal after the name of a credential. What follows the name is all hidden if it is no literal.
     fileprivate var redactingLiterals: String {
-        guard contains(":") || contains("="), let literals = Self.literals else { return self }
-        var text = self
-        for match in literals.matches(in: self, range: NSRange(startIndex..., in: self)).reversed() {
-            guard let name = Range(match.range(at: 1), in: self), String(self[name]).namesCredential,
-                let literal = Range(match.range(at: 2), in: text)
+        guard contains(":") || contains("="), let values = Self.values else { return self }
+        var (shown, rest) = ("", self[...])
+        for match in values.matches(in: self, range: NSRange(startIndex..., in: self)) {
+            guard let whole = Range(match.range, in: self), let range = Range(match.range(at: 1), in: self),
+                whole.lowerBound >= rest.startIndex,
+                match.range(at: 3).length == 0
             else { continue }
-            text.replaceSubrange(literal, with: #""…""#)
+            let (name, literal) = (String(self[range]), Range(match.range(at: 2), in: self))
+            if name.contains("\\") || name.namesCredential {
+                shown += rest[..<whole.upperBound]
+                guard let literal else { return shown + "…" }
+                shown += #""…""#
+                rest = self[literal.upperBound...]
+            } else if let literal, ["name", "key", "path"].contains(name), self[literal].trimmingCharacters(in: ["\""]).namesCredential {
+                return shown + rest[..<literal.upperBound] + "…"
+            }
         }
-        return text
+        return shown + rest
     }
 }

@@ -14,7 +14,7 @@ extension ReceivedRequest {
         for item in parts.query where !names.contains(where: item.name.hasSameBytes) { names.append(item.name) }
         let items = names.compactMap { name -> String? in
             let values = query.texts(at: name.inOneSpelling)
-            guard values.allSatisfy({ redactor.item(name, $0) == $0 }), redactor.message(name) == name else { return nil }
+            guard values.allSatisfy({ redactor.item(name, $0) == $0 }), redactor.redacted(name) == name else { return nil }
             let texts = values.map(\.debugDescription)
             return "\(name.debugDescription): \(texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]")"
         }
@@ -37,11 +37,12 @@ extension ReceivedRequest {
         guard let lines = Lines(json: body) else { return nil }
         for name in ["operationName", "query"] {
             guard let text = lines.texts(at: name).first, name == "operationName" || text.isGraphQL else { continue }
-            guard text.utf8.count > 1024 || redactor.item(name, text) != text else {
+            let shown = redactor.item(name, text)
+            guard text.utf8.count > 1024 || shown != text else {
                 return ".json(containing: [\(name.debugDescription): \(text.debugDescription)])"
             }
-            let beginning = String(text.prefix { $0 != "\"" && $0 != "\\" && !$0.isNewline }.prefix(100))
-            if !beginning.isEmpty, redactor.message(beginning) == beginning { return ".contains(\(beginning.debugDescription))" }
+            let beginning = String(shown.prefix { !"\"\\…".contains($0) && !$0.isNewline }.prefix(100))
+            if !beginning.isEmpty { return ".contains(\(beginning.debugDescription))" }
         }
         return nil
     }

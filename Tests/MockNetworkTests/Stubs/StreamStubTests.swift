@@ -190,13 +190,12 @@ struct StreamStubTests {
         #expect(scheduler.now == start + 7)
     }
 
-    @Test("JSON in place of events is an error with its body and its message", arguments: Way.allCases)
+    @Test("JSON in place of events is an error with its body", arguments: Way.allCases)
     func json(_ way: Way) async throws {
         MockURLProtocol.stub(.get, "/events", respond: .json(["error": "model not found"]))
         let error = try await way.provider.failure(of: request)
         #expect(try error.response?.decode([String: String].self) == ["error": "model not found"])
-        #expect(error.description.contains("it is not text/event-stream: \"model not found\" (application/json, "), "\(error)")
-        #expect(error.description.components(separatedBy: "model not found").count == 2, "\(error)")
+        #expect(error.description.contains("it is not text/event-stream (application/json, "), "\(error)")
     }
 
     @Test("Text without an end in place of events is an error at once", arguments: Way.allCases)
