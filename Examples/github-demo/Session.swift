@@ -1,9 +1,9 @@
 import APIProvider
+import APIProviderMocks
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
-import MockNetwork
 import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)

@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
 import Fixtures
 import Foundation
-import MockNetwork
+import APIProviderMocks
 import TestSupport
 import Testing
 
