@@ -1,4 +1,6 @@
-// Names that Alamofire has, too.
+/// A name that Alamofire has, too.
 public class RetryPolicy {}
+/// A name that Alamofire has, too.
 public struct HTTPMethod {}
+/// A name that Alamofire has, too.
 public struct HTTPHeaders {}
