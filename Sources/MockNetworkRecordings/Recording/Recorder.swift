@@ -120,7 +120,7 @@ final class Recorder: Sendable {
     ) -> any Disposable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
-        let feed = request.streamsResponse || hasLines ? StreamFeed() : nil
+        let feed = request.bodyDestination.isStream || hasLines ? StreamFeed() : nil
         withItem(number) { item in
             item.isStream = feed != nil
             item.headTime = item.milliseconds
@@ -210,7 +210,7 @@ extension Transport {
     /// Sends the same request as one whose response is read while it comes.
     func sendStreamed(_ request: PreparedRequest) -> Single<APIResponse> {
         var streamed = request
-        streamed.destination = .stream()
+        streamed.bodyDestination = .stream()
         return send(streamed)
     }
 }
