@@ -212,7 +212,7 @@ extension MockURLProtocol {
     package static func noRequestReport(configuredAnswer answer: String?) -> String { scope.noRequestReport(configuredAnswer: answer) }
 
     /// Whether `error` is one of ``problems``, maybe after it has passed through a session and a provider.
-    package static func isProblem(_ error: any Error) -> Bool {
+    @_spi(Serving) public static func isProblem(_ error: any Error) -> Bool {
         MockFailure.id(of: error).map { id in scope.contents.withLock { $0.failures.contains(id) } } ?? false
     }
 }
