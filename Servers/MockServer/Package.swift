@@ -23,14 +23,14 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"),
                 .product(name: "APIProviderTransport", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"), .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "FlyingFox", package: "FlyingFox"),
                 .product(name: "FlyingSocks", package: "FlyingFox"),
             ],
             resources: [.embedInCode("openapi.json")], swiftSettings: settings),
         .executableTarget(
             name: "mock-server",
             dependencies: [
-                "MockServer", .product(name: "MockNetwork", package: "APIProvider"),
+                "MockServer", .product(name: "APIProviderMocks", package: "APIProvider"),
                 .product(name: "MockNetworkRecordings", package: "APIProvider"),
             ],
             swiftSettings: settings),
@@ -38,7 +38,7 @@ let package = Package(
             name: "MockServerTests",
             dependencies: [
                 "MockServer", "mock-server", .product(name: "APIProvider", package: "APIProvider"),
-                .product(name: "MiniRx", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "MiniRx", package: "APIProvider"), .product(name: "APIProviderMocks", package: "APIProvider"),
             ],
             swiftSettings: settings),
     ],

@@ -3,8 +3,8 @@
 // flags: -swift-version 5
 // flags: -swift-version 6 -default-isolation MainActor
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 func bodies(_ text: String, _ n: Int, _ ratio: Double, _ isOn: Bool, _ name: String?, _ tags: [String], _ id: UInt64) -> [HTTPBody] {
     [

@@ -1,6 +1,6 @@
 // flags: -enable-upcoming-feature MemberImportVisibility
 // A new project asks for the import of the module in each file that uses a member.
-import MockNetwork
+import APIProviderMocks
 
 func accept() -> String? {
     // error: is not available due to missing import of defining module 'APIProviderTransport'

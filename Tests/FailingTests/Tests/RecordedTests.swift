@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
+import APIProviderTesting
 import Foundation
-import MockNetwork
-import MockNetworkTesting
 import Testing
 
 // `run` records, replays and verifies these, and compares what they say.

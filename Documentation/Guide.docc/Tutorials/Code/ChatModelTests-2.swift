@@ -1,6 +1,6 @@
 import APIProvider
-import MockNetwork
-import MockNetworkTesting
+import APIProviderMocks
+import APIProviderTesting
 import Testing
 
 @testable import GitHubSearch

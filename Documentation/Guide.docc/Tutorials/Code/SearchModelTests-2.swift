@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
+import APIProviderTesting
 import Foundation
-import MockNetwork
-import MockNetworkTesting
 import Testing
 
 @testable import GitHubSearch

@@ -1,7 +1,7 @@
 import APIProvider
 import FlyingFox
 import Foundation
-@_spi(Serving) import MockNetwork
+@_spi(Serving) import APIProviderMocks
 
 /// Answers the requests to `/__mock`, by which programs in other languages add stubs and see requests. `openapi.json` describes them.
 actor Control {

@@ -3,7 +3,7 @@ import APIProvider
 import FlyingFox
 import Foundation
 import MiniRx
-@_spi(Serving) import MockNetwork
+@_spi(Serving) import APIProviderMocks
 
 /// Answers the requests of a server from a scope of the mock.
 struct MockHandler: HTTPHandler {
@@ -59,12 +59,11 @@ struct MockHandler: HTTPHandler {
     }
 
     private func response(with error: any Error) -> FlyingFox.HTTPResponse {
-        let reason = (error as? APIError)?.underlying ?? error
-        if mock.isProblem(error) {
+        if let report = mock.report(of: error) {
             // A client in any language shows it.
             let hint = "\n\nIn another language, send a stub to POST /__mock/stubs, which GET /__mock/openapi.json describes.\n"
             return FlyingFox.HTTPResponse(
-                statusCode: .notImplemented, headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(reason)\(hint)".utf8))
+                statusCode: .notImplemented, headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(report)\(hint)".utf8))
         }
         if case APIError.invalidRequest(let reason, _) = error { return Refusal.response(400, "The request is invalid: \(reason)") }
         // The stub is the failure of a connection.

@@ -1,5 +1,5 @@
 import Foundation
-import MockNetwork
+import APIProviderMocks
 import MockServer
 
 @main enum MockServerCommand {

@@ -1,5 +1,5 @@
 import Foundation
-import MockNetwork
+import APIProviderMocks
 import MockNetworkRecordings
 import MockServer
 

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
+import APIProviderMocks
 import MockServer
 import Testing
 
