@@ -13,7 +13,7 @@ struct Members {
     }
 
     init(_ value: JSON, _ name: String) throws {
-        guard let values = value.object else { throw ServerError("\(name) is no object.".capitalizedFirst) }
+        guard let values = value.object else { throw ServerError("There must be an object for \(name).") }
         (self.values, self.name) = (values, name)
     }
 
@@ -21,7 +21,7 @@ struct Members {
 
     mutating func finish() throws {
         guard let key = values.keys.min() else { return }
-        throw ServerError("\(name) has an unknown member, \(key.prefix(100).debugDescription).".capitalizedFirst)
+        throw ServerError("There is an unknown member in \(name): \(key.prefix(100).debugDescription).")
     }
 
     // MARK: - Values
@@ -81,8 +81,4 @@ struct Members {
         guard let converted = convert(value) else { throw ServerError("The member \(key.debugDescription) of \(name) must be \(kind).") }
         return converted
     }
-}
-
-extension String {
-    fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
 }

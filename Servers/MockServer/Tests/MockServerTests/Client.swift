@@ -9,9 +9,11 @@ import FoundationNetworking
 struct Client {
     let url: URL
 
+    func get(_ path: String) async throws -> (status: Int, headers: [String: String], text: String) { try await send("GET", path) }
+
     /// The response to a request whose redirects are not followed.
     func send(
-        _ method: String = "GET", _ path: String, headers: [String: String] = [:], body: Data? = nil
+        _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil
     ) async throws -> (status: Int, headers: [String: String], text: String) {
         var request = URLRequest(url: try #require(URL(string: url.absoluteString + path)))
         (request.httpMethod, request.httpBody) = (method, body)
