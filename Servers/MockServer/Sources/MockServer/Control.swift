@@ -1,7 +1,7 @@
 import APIProvider
+@_spi(Serving) import APIProviderMocks
 import FlyingFox
 import Foundation
-@_spi(Serving) import APIProviderMocks
 
 /// Answers the requests to `/__mock`, by which programs in other languages add stubs and see requests. `openapi.json` describes them.
 actor Control {
@@ -44,7 +44,8 @@ actor Control {
                     return try json(["error": "There is no such stub."], status: 404)
                 }
                 mock.remove(stubs.remove(at: index).stub)
-            case (_, "health" , 1), (_, "openapi.json", 1), (_, "requests", 1), (_, "unmatched", 1), (_, "verify", 1), (_, "stubs", 1...2), (_, "", 0...1):
+            case (_, "health", 1), (_, "openapi.json", 1), (_, "requests", 1), (_, "unmatched", 1), (_, "verify", 1), (_, "stubs", 1...2),
+                (_, "", 0...1):
                 return try json(["error": "\(request.method.rawValue) is no method of this path."], status: 405)
             default: return try json(["error": "There is no such path. See /__mock/openapi.json."], status: 404)
             }
@@ -53,7 +54,8 @@ actor Control {
             return (try? json(["error": JSON(error.description)], status: 400)) ?? Refusal.response(400, error.description)
         } catch {
             return FlyingFox.HTTPResponse(
-                statusCode: HTTPStatusCode(409, phrase: ""), headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(error)\n".utf8))
+                statusCode: HTTPStatusCode(409, phrase: ""), headers: [.contentType: "text/plain; charset=utf-8"],
+                body: Data("\(error)\n".utf8))
         }
     }
 

@@ -1,5 +1,5 @@
-package import Foundation
 package import APIProviderMocks
+package import Foundation
 
 /// A folder whose files answer: `GET /a/b` from `a/b.json`. No file outside of it does.
 package struct FixtureFolder: Sendable {

@@ -28,7 +28,9 @@ struct Members {
 
     mutating func string(_ key: String) throws -> String? { try take(key, "a string") { $0.string } }
 
-    mutating func count(_ key: String) throws -> Int? { try take(key, "a whole number of at least 0") { $0.int.flatMap { $0 < 0 ? nil : $0 } } }
+    mutating func count(_ key: String) throws -> Int? {
+        try take(key, "a whole number of at least 0") { $0.int.flatMap { $0 < 0 ? nil : $0 } }
+    }
 
     mutating func seconds(_ key: String) throws -> DispatchTimeInterval? {
         try take(key, "a number of seconds from 0 to 3600") { value in
@@ -40,7 +42,9 @@ struct Members {
         let text = try string("method") ?? "GET"
         let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
         guard methods.contains(text) else {
-            throw ServerError("The \"method\" of the stub is \(text.prefix(100).debugDescription), and must be one of \(methods.joined(separator: ", ")).")
+            throw ServerError(
+                "The \"method\" of the stub is \(text.prefix(100).debugDescription), and must be one of \(methods.joined(separator: ", "))."
+            )
         }
         return Method(rawValue: text)
     }
@@ -52,9 +56,14 @@ struct Members {
         }
         let symbols = Set("!#$%&'*+-.^_`|~".unicodeScalars)
         for (name, value) in fields ?? [:] {
-            let isToken = !name.isEmpty && name.unicodeScalars.allSatisfy { $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || symbols.contains($0)) }
+            let isToken =
+                !name.isEmpty
+                && name.unicodeScalars.allSatisfy {
+                    $0.isASCII && ($0.properties.isAlphabetic || ("0"..."9").contains($0) || symbols.contains($0))
+                }
             guard isToken, value.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 || $0 == "\t" }) else {
-                throw ServerError("The header \(name.prefix(100).debugDescription) of \(self.name) has a character that HTTP does not allow.")
+                throw ServerError(
+                    "The header \(name.prefix(100).debugDescription) of \(self.name) has a character that HTTP does not allow.")
             }
         }
         return Fields((fields ?? [:]).map { (key: $0.key, value: $0.value) })

@@ -1,9 +1,9 @@
 import APIProvider
+@_spi(Serving) import APIProviderMocks
 @_spi(Transports) import APIProviderTransport
 import FlyingFox
 import Foundation
 import MiniRx
-@_spi(Serving) import APIProviderMocks
 
 /// Answers the requests of a server from a scope of the mock.
 struct MockHandler: HTTPHandler {

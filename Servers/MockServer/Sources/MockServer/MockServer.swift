@@ -1,5 +1,5 @@
-public import Foundation
 @_spi(Serving) public import APIProviderMocks
+public import Foundation
 
 /// Serves the stubs and recordings of a scope on a port of this machine: to an app in a UI test, and to programs in other languages.
 ///

@@ -1,6 +1,6 @@
 import APIProvider
-import Foundation
 @_spi(Serving) import APIProviderMocks
+import Foundation
 
 /// A stub as JSON describes it, for programs in other languages.
 struct StubDescription {

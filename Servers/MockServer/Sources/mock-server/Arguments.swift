@@ -3,7 +3,8 @@ import MockServer
 
 /// The command line.
 struct Arguments {
-    static let usage = "usage: mock-server [FILE.har | FOLDER] [--port N] [--host HOST] [--origin URL] [--allow-origin URL]... "
+    static let usage =
+        "usage: mock-server [FILE.har | FOLDER] [--port N] [--host HOST] [--origin URL] [--allow-origin URL]... "
         + "[--replace-origin] [--record URL]"
     static let help = """
         \(usage)

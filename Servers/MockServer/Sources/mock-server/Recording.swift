@@ -1,5 +1,5 @@
-import Foundation
 import APIProviderMocks
+import Foundation
 import MockNetworkRecordings
 import MockServer
 

@@ -18,9 +18,12 @@ struct Client {
         var request = URLRequest(url: try #require(URL(string: url.absoluteString + path)))
         (request.httpMethod, request.httpBody) = (method, body)
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
-        let (data, response) = try await URLSession(configuration: .ephemeral, delegate: NoRedirects(), delegateQueue: nil).data(for: request)
+        let (data, response) = try await URLSession(configuration: .ephemeral, delegate: NoRedirects(), delegateQueue: nil).data(
+            for: request)
         let head = try #require(response as? HTTPURLResponse)
-        let fields = head.allHeaderFields.compactMap { name, value in (name as? String).flatMap { name in (value as? String).map { (name, $0) } } }
+        let fields = head.allHeaderFields.compactMap { name, value in
+            (name as? String).flatMap { name in (value as? String).map { (name, $0) } }
+        }
         return (head.statusCode, Dictionary(fields) { first, _ in first }, String(decoding: data, as: UTF8.self))
     }
 }

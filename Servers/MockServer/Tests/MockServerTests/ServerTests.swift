@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import APIProviderMocks
 import MockServer
 import Testing
 
