@@ -40,6 +40,8 @@ package struct FixtureFolder: Sendable {
         guard !path.hasPrefix("/"), !path.contains("\0"), !path.split(separator: "/").contains(".."), isWithin else {
             throw ServerError("A fixture is a file in the folder that the server was started with.")
         }
+        // Reading a pipe would wait for its writer.
+        guard (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true else { return nil }
         return try? Data(contentsOf: file)
     }
 }

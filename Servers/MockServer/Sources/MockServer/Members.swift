@@ -33,8 +33,8 @@ struct Members {
     }
 
     mutating func seconds(_ key: String) throws -> DispatchTimeInterval? {
-        try take(key, "a number of seconds from 0 to 3600") { value in
-            value.double.flatMap { 0...3600 ~= $0 ? .nanoseconds(Int($0 * 1e9)) : nil }
+        try take(key, "a number of seconds from 0 to 300") { value in
+            value.double.flatMap { 0...300 ~= $0 ? .nanoseconds(Int($0 * 1e9)) : nil }
         }
     }
 

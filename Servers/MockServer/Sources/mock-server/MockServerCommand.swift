@@ -26,7 +26,7 @@ import MockServer
             printError("\((error as? any LocalizedError)?.errorDescription ?? "\(error)")")
             exit(1)
         }
-        _ = sources
+        withExtendedLifetime(sources) {}
         exit(0)
     }
 

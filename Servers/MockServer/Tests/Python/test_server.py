@@ -4,6 +4,7 @@ import concurrent.futures
 import http.client
 import json
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -17,9 +18,10 @@ PROGRAM = os.environ["MOCK_SERVER"]
 class Server:
     """The program on a free port, until the end of a `with`."""
 
-    def __init__(self, *arguments):
+    def __init__(self, *arguments, files=None):
+        limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
         self.process = subprocess.Popen(
-            [PROGRAM, "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            [PROGRAM, "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
 
     def __enter__(self):
         line = self.process.stdout.readline()
@@ -248,6 +250,7 @@ class Files(unittest.TestCase):
         self.write("outside.json", '{"secret": 1}')
         root = os.path.join(self.folder.name, "fixtures")
         os.symlink("../outside.json", os.path.join(root, "link.json"))
+        os.mkfifo(os.path.join(root, "pipe.json"))
         with Server(root) as server:
             response, body = server.request("GET", "/a/b?page=1")
             self.assertEqual((response.getheader("Content-Type"), body), ("application/json", b'{"a": 1}'))
@@ -257,7 +260,7 @@ class Files(unittest.TestCase):
                 with self.subTest(path=path):
                     self.assertIn(server.request("GET", path)[0].status, [404, 501])
             self.assertEqual(server.request("GET", "/link")[0].status, 404)
-            self.assertEqual(server.request("GET", "/c")[0].status, 501)
+            self.assertEqual([server.request("GET", path)[0].status for path in ["/c", "/pipe"]], [501, 501])
             self.assertEqual(server.request("POST", "/a/b")[0].status, 501)
             server.stub("GET", "/c", {"fixture": "a/b.json", "status": 201})
             response, body = server.request("GET", "/c")
@@ -508,6 +511,24 @@ class Connections(unittest.TestCase):
             self.assertEqual(answers, [b"a"] * 200)
             for connection in idle:
                 connection.close()
+
+    def test_it_listens_again_after_more_connections_than_files(self):
+        with Server(files=64) as server:
+            connections = []
+            for _ in range(100):
+                try:
+                    connections.append(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+                except ConnectionError:
+                    pass
+            for connection in connections:
+                connection.close()
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    self.assertEqual(server.control("GET", "/health")[0], 200)
+                    break
+                except OSError:
+                    self.assertLess(time.monotonic(), deadline)
 
     def test_a_signal_ends_it_while_requests_are_in_progress(self):
         server = Server()
