@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "APIProviderMocks", targets: ["APIProviderMocks"]),
         .library(name: "MockNetworkRecordings", targets: ["MockNetworkRecordings"]),
         .library(name: "APIProviderTesting", targets: ["APIProviderTesting"]),
+        .library(name: "APIProviderRecordingTesting", targets: ["APIProviderRecordingTesting"]),
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
@@ -28,8 +29,11 @@ let package = Package(
         .target(name: "APIProviderMocks", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(
-            name: "APIProviderTesting",
-            dependencies: ["MockNetworkRecordings", "APIProviderMocks", "APIProvider", "MiniRx", "MiniRxTesting"],
+            name: "APIProviderTesting", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx", "MiniRxTesting"],
+            swiftSettings: settings),
+        .target(
+            name: "APIProviderRecordingTesting",
+            dependencies: ["APIProviderTesting", "MockNetworkRecordings", "APIProviderMocks", "APIProvider", "MiniRx"],
             swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
@@ -84,8 +88,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "APIProviderTesting",
-                "Fixtures", "TestSupport",
-                "PageNames",
+                "APIProviderRecordingTesting", "Fixtures", "TestSupport", "PageNames",
             ],
             resources: [.process("Fixtures")], swiftSettings: settings, plugins: ["CodeOfPages"]),
     ],

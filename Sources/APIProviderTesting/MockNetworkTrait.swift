@@ -1,10 +1,7 @@
-public import APIProvider
-@_exported public import APIProviderMocks
-import Foundation
-import MiniRx
 // A test file imports this module and Testing.
+@_exported public import APIProviderMocks
+package import Foundation
 @_exported public import MiniRxTesting
-import MockNetworkRecordings
 public import Testing
 
 /// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own. On a suite,
@@ -40,16 +37,30 @@ public import Testing
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///
-/// ### The HAR file of a failed test
+/// ### The requests of a failed test
 ///
-/// With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file without secrets.
-/// `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools open it.
+/// With Swift 6.2 or later, a test that fails attaches its requests as text, without secrets. `swift test --attachments-path FOLDER` saves the
+/// file, and Xcode lists it in the test report.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
     public var isRecursive: Bool { true }
 
-    /// The recording that the trait names; `nil` if it names none.
-    var recording: Recording?
+    /// What the trait of recordings adds to a test.
+    package struct Addition: Sendable {
+        /// Runs a test in its scope.
+        package let run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void
+        /// The attachment of a failed test, and the extension of its file; `nil` if no request has come.
+        package let attachment: @Sendable () -> (file: Data, extension: String)?
+
+        package init(
+            run: @escaping @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void,
+            attachment: @escaping @Sendable () -> (file: Data, extension: String)?
+        ) { (self.run, self.attachment) = (run, attachment) }
+    }
+
+    /// Without it, the test runs as it is, and attaches the requests as text.
+    package var addition = Addition(
+        run: { _, _, function in try await function() }, attachment: { MockURLProtocol.requestsAsText.map { (Data($0.utf8), "txt") } })
 
     /// Records an issue. Tests of this package replace it, because their own output must have none.
     var record: @Sendable (String, SourceLocation) -> Void = { Issue.record("\($0)", sourceLocation: $1) }
@@ -71,16 +82,16 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
                 return issue
             }
             do {
-                try await recording.run(test, testCase) {
+                try await addition.run(test, testCase) {
                     try await issues.provideScope(for: test, testCase: testCase) { try await report(on: test, function) }
                 }
             } catch {
-                Self.attachTraffic(of: test)
+                attachRequests(of: test)
                 throw error
             }
-            if mock.hasTestFailed { Self.attachTraffic(of: test) }
+            if mock.hasTestFailed { attachRequests(of: test) }
             #else
-            try await recording.run(test, testCase) { try await report(on: test, function) }
+            try await addition.run(test, testCase) { try await report(on: test, function) }
             #endif
         }
     }
@@ -100,9 +111,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     }
 
     #if compiler(>=6.2)
-    private static func attachTraffic(of test: Test) {
-        guard let traffic = MockURLProtocol.attachment else { return }
-        Attachment.record([UInt8](traffic), named: "\(test.name.prefix { $0 != "(" }).har", sourceLocation: test.sourceLocation)
+    private func attachRequests(of test: Test) {
+        guard let (file, ending) = addition.attachment() else { return }
+        Attachment.record([UInt8](file), named: "\(test.name.prefix { $0 != "(" }).\(ending)", sourceLocation: test.sourceLocation)
     }
     #endif
 }
@@ -112,90 +123,6 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == MockNetworkTrait {
     /// Gives each test its own mock network.
     public static var mockNetwork: Self { .init() }
-
-    /// Answers the test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
-    ///
-    /// ```swift
-    /// @Test(.mockNetwork(recording: "page")) func firstPage() async throws {
-    ///     let provider = DefaultAPIProvider(
-    ///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
-    ///     let result = try await provider.request(
-    ///         SearchRequest(keyword: "swift", perPage: 2)
-    ///     ).value
-    ///     #expect(result.items.count == 2)
-    /// }
-    /// ```
-    ///
-    /// Everything else is as with ``mockNetwork``. Stubs answer before the recording. At the end of a replay, a warning names the
-    /// entries that the test has not asked for.
-    ///
-    /// ### Recording and replaying
-    ///
-    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
-    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still
-    /// have the same shape.
-    ///
-    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
-    ///
-    /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
-    /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
-    ///
-    /// - Parameters:
-    ///   - name: The name of the recording.
-    ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
-    ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
-    ///   - kept: Names whose values are kept, unless they can only be a secret, such as a JWT.
-    ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
-    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
-    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
-    ///   - filePath: The source file of the test.
-    public static func mockNetwork(
-        recording name: String, redacting redaction: Redaction = .standard, hiding hidden: [String] = [], keeping kept: [String] = [],
-        ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil,
-        filePath: String = #filePath
-    ) -> Self {
-        MockNetworkTrait(
-            recording: Recording(
-                name, redacting: redaction, hiding: hidden, keeping: kept, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
-                filePath: filePath))
-    }
-}
-
-// MARK: - Recordings
-
-extension Recording? {
-    /// Runs a test with the recording, if there is one.
-    fileprivate func run(_ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void) async throws {
-        guard let self else { return try await function() }
-        guard !test.isParameterized else {
-            throw Misuse(
-                "A parameterized test has a recording for each argument: write .mockNetwork, and inside "
-                    + "MockURLProtocol.withRecording(\"name-\\(argument)\") { … }")
-        }
-        let mode = try Recording.Mode(environment: ProcessInfo.processInfo.environment)
-        #if compiler(<6.2)
-        guard mode == .replay else { throw Misuse("MOCK_NETWORK=\(mode.rawValue) needs Swift 6.2 or later.") }
-        #endif
-        let place = test.sourceLocation
-        func warn(_ warning: String) {
-            #if compiler(>=6.3)
-            Issue.record("\(warning)", severity: .warning, sourceLocation: place)
-            #else
-            StandardError.print(warning)
-            #endif
-        }
-        let mock = MockURLProtocol.scopeClass
-        try await self.run(
-            mode, test: test.name, at: "\(place.fileID.split(separator: "/").last ?? ""):\(place.line)", hasFailed: { mock.hasTestFailed },
-            warn: warn
-        ) { try await function() }
-    }
-}
-
-private struct Misuse: LocalizedError, CustomStringConvertible {
-    let description: String
-    var errorDescription: String? { description }
-    init(_ description: String) { self.description = description }
 }
 
 // MARK: - Issues and source locations

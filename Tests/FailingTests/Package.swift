@@ -12,6 +12,7 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "APIProviderMocks", package: "APIProvider"),
                 .product(name: "APIProviderTesting", package: "APIProvider"),
+                .product(name: "APIProviderRecordingTesting", package: "APIProvider"),
             ],
             path: "Tests")
     ],

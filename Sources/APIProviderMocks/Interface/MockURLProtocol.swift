@@ -1,4 +1,5 @@
-package import APIProvider
+// A test file imports this module alone.
+@_exported public import APIProvider
 import MiniRx
 
 #if canImport(FoundationNetworking)

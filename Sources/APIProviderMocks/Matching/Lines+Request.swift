@@ -1,4 +1,4 @@
-package import APIProvider
+import APIProvider
 package import Foundation
 
 // The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and what is in the body.

@@ -1,4 +1,4 @@
-package import APIProvider
+import APIProvider
 package import Foundation
 package import MiniRx
 

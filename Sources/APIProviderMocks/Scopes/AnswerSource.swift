@@ -1,4 +1,4 @@
-package import APIProvider
+import APIProvider
 
 /// Answers the requests that no stub answers, maybe asynchronously, from outside of this module.
 package struct AnswerSource: Sendable {

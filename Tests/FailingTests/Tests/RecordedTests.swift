@@ -1,6 +1,4 @@
-import APIProvider
-import APIProviderMocks
-import APIProviderTesting
+import APIProviderRecordingTesting
 import Foundation
 import Testing
 

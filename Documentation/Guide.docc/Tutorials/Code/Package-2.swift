@@ -15,7 +15,6 @@ let package = Package(
             name: "GitHubSearchTests",
             dependencies: [
                 "GitHubSearch",
-                .product(name: "APIProviderMocks", package: "APIProvider"),
                 .product(name: "APIProviderTesting", package: "APIProvider"),
             ],
             resources: [.process("Fixtures")]),

@@ -1,5 +1,3 @@
-import APIProvider
-import APIProviderMocks
 import APIProviderTesting
 import Foundation
 import Testing
