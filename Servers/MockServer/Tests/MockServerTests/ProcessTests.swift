@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ProcessTests {
     /// Many rules are about bytes on a connection, and all are about clients in other languages.
-    @Test(.enabled(if: Program.python != nil)) func `Clients in Python use the program`() async throws {
+    @Test("Clients in Python use the program", .enabled(if: Program.python != nil)) func clientsInPythonUseTheProgram() async throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         let (status, text) = try await Program(url: Program.python).run(
             ["-W", "error", tests.appendingPathComponent("Python/test_server.py").path], ["MOCK_SERVER": Program.named("mock-server").path])
@@ -12,8 +12,10 @@ import Testing
     }
 
     /// The demo is there in the folder of the root's build.
-    @Test(.enabled(if: FileManager.default.isExecutableFile(atPath: Program.named("github-demo").path)))
-    func `A program in Swift gets what the test has stubbed, and the test sees its requests`() async throws {
+    @Test(
+        "A program in Swift gets what the test has stubbed, and the test sees its requests",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: Program.named("github-demo").path)))
+    func aProgramInSwiftGetsWhatTheTest() async throws {
         try await MockServer.run(for: "https://api.github.com") { server in
             server.mock.stub(.get, "https://api.github.com/users/octocat", respond: .status(404))
             let (status, text) = try await Program(url: Program.named("github-demo")).run(

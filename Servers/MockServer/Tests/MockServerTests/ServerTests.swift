@@ -10,7 +10,7 @@ private let origin = "https://api.github.com"
 @Suite struct ServerTests {
     // MARK: - Stubs
 
-    @Test func `A stub answers on the port, and the test sees the request`() async throws {
+    @Test("A stub answers on the port, and the test sees the request") func aStubAnswersOnThePortAndThe() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.post, "https://api.github.com/orders", body: .json(["item": 1]), respond: .json(["id": 7], statusCode: 201))
             let response = try await Client(url: server.url).send(
@@ -25,7 +25,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `Each server has a scope of its own`() async throws {
+    @Test("Each server has a scope of its own") func eachServerHasAScopeOfItsOwn() async throws {
         try await MockServer.run(for: origin) { first in
             try await MockServer.run(for: origin) { second in
                 first.mock.stub(.get, "/user", respond: .json(["login": "first"]))
@@ -37,7 +37,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `A request without an answer is a 501 with the report, which run throws, too`() async throws {
+    @Test("A request without an answer is a 501 with the report, which run throws, too") func aRequestWithoutAnAnswerIsA501() async throws {
         let error = await #expect(throws: (any Error).self) {
             try await MockServer.run(for: origin) { server in
                 server.mock.stub(.get, "/users", isOptional: true, respond: .status(200))
@@ -52,7 +52,7 @@ private let origin = "https://api.github.com"
         #expect("\(try #require(error))".contains("GET https://api.github.com/user"))
     }
 
-    @Test func `Cookies of one client are not sent by another`() async throws {
+    @Test("Cookies of one client are not sent by another") func cookiesOfOneClientAreNotSentBy() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.get, "/login", respond: .status(200, headers: ["Set-Cookie": "sid=1; Path=/"]))
             _ = try await Client(url: server.url).get("/login")
@@ -61,7 +61,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `Events come one by one, as the test sends them`() async throws {
+    @Test("Events come one by one, as the test sends them") func eventsComeOneByOneAsTheTest() async throws {
         try await MockServer.run(for: origin) { server in
             let feed = StreamFeed()
             server.mock.stub(.get, "/events", respond: .events(from: feed))
@@ -79,7 +79,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `A failure of a stub ends the connection without an answer`() async throws {
+    @Test("A failure of a stub ends the connection without an answer") func aFailureOfAStubEndsTheConnection() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.get, "/user", respond: .failure(URLError(.notConnectedToInternet)))
             await #expect(throws: URLError.self) { try await Client(url: server.url).get("/user") }
@@ -88,7 +88,9 @@ private let origin = "https://api.github.com"
 
     // MARK: - The origin
 
-    @Test func `Location and Link to the served origin lead to the port, and others stay`() async throws {
+    @Test("Location and Link to the served origin lead to the port, and others stay") func locationAndLinkToTheServedOriginLead()
+        async throws
+    {
         try await MockServer.run(for: "https://api.github.com/") { server in
             server.mock.stub(
                 .get, "/old",
@@ -106,7 +108,9 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test(arguments: [false, true]) func `Text in bodies is replaced only if that is asked for`(replaces: Bool) async throws {
+    @Test("Text in bodies is replaced only if that is asked for", arguments: [false, true]) func textInBodiesIsReplacedOnlyIfThat(
+        replaces: Bool
+    ) async throws {
         var options = MockServer.Options()
         options.replacesOrigin = replaces
         try await MockServer.run(for: origin, options: options) { server in
@@ -124,7 +128,7 @@ private let origin = "https://api.github.com"
 
     // MARK: - Starting and stopping
 
-    @Test func `A started server answers until it is stopped`() async throws {
+    @Test("A started server answers until it is stopped") func aStartedServerAnswersUntilItIsStopped() async throws {
         let server = try await MockServer.start(for: origin)
         server.mock.stub(.get, "/user", respond: .status(204))
         let response = try await Client(url: server.url).get("/user")
@@ -134,7 +138,7 @@ private let origin = "https://api.github.com"
         await #expect(throws: URLError.self) { try await Client(url: server.url).get("/user") }
     }
 
-    @Test func `A test that fails stops its server, and its error is thrown`() async throws {
+    @Test("A test that fails stops its server, and its error is thrown") func aTestThatFailsStopsItsServerAnd() async throws {
         struct Failure: Error {}
         let urls = AsyncStream.makeStream(of: URL.self)
         await #expect(throws: Failure.self) {
@@ -148,7 +152,7 @@ private let origin = "https://api.github.com"
         await #expect(throws: URLError.self) { try await Client(url: url).get("/user") }
     }
 
-    @Test func `A taken port is an error that says so, at once`() async throws {
+    @Test("A taken port is an error that says so, at once") func aTakenPortIsAnErrorThatSays() async throws {
         try await MockServer.run(for: origin) { server in
             var options = MockServer.Options()
             options.port = UInt16(try #require(server.url.port))
@@ -157,7 +161,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `A stop ends a request in progress`() async throws {
+    @Test("A stop ends a request in progress") func aStopEndsARequestInProgress() async throws {
         let server = try await MockServer.start(for: origin)
         server.mock.stub(.get, "/slow", respond: .never)
         let url = server.url
@@ -167,7 +171,7 @@ private let origin = "https://api.github.com"
         await #expect(throws: URLError.self) { try await request.value }
     }
 
-    @Test func `A hundred requests at once are answered`() async throws {
+    @Test("A hundred requests at once are answered") func aHundredRequestsAtOnceAreAnswered() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.get, "/items/*", respond: .handler { .data(Data($0.path.utf8)) })
             let client = Client(url: server.url)
@@ -179,7 +183,7 @@ private let origin = "https://api.github.com"
         }
     }
 
-    @Test func `The newest thousand requests are kept`() async throws {
+    @Test("The newest thousand requests are kept") func theNewestThousandRequestsAreKept() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.get, "/items/*", respond: .status(204))
             let provider = DefaultAPIProvider(baseURL: server.url)
