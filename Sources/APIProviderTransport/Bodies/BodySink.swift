@@ -21,6 +21,8 @@ enum BodySink {
     /// Appends `chunk` to a body in memory. For any other, it does nothing.
     mutating func append(_ chunk: Data) {
         guard case .memory(var data) = self else { return }
+        // Most bodies come in one piece, which is the body.
+        if data.isEmpty { return self = .memory(chunk) }
         // Only one reference is left, so the bytes are appended without a copy.
         self = .memory(Data())
         data.append(chunk)

@@ -84,7 +84,7 @@ private struct ZipValues: Sendable {
         let all = state.withLock { state -> [AnyBox?]? in
             state.received[index] = value
             state.missing -= 1
-            return state.missing == 0 ? state.received : nil
+            return state.missing == 0 ? Swift.exchange(&state.received, with: []) : nil
         }
         return all.map { complete(.success($0)) } ?? .none
     }
