@@ -19,7 +19,22 @@ struct NewRecording {
         content = try RecordedFile.content(of: self.exchanges, replacer.replacedSecrets, test: test)
         file = try RecordedFile(content, name: name)
         problems = replacer.problems
+        if problems.isEmpty { problems = remainingSecrets() }
         if problems.isEmpty { problems = replayProblems() }
+    }
+
+    /// Sentences about the secrets that still stand in what would be written, in a notation in which they are not replaced.
+    private func remainingSecrets() -> [String] {
+        // What is ignored is no secret, and an ordinary text stays where its name is no name of the list.
+        let secrets = replacer.replacedSecrets.filter { !$0.isOrdinary && $0.origin != .ignored }
+        let check = SecretCheck(secrets.map { String(decoding: $0.text, as: UTF8.self) })
+        return exchanges.flatMap { exchange in
+            exchange.places.flatMap { place, bytes in
+                check.secrets(in: bytes).sorted().map { index in
+                    "\(exchange.requestSummary) has \(secrets[index].placeholder) in \(place), written in a way in which it is not replaced"
+                }
+            }
+        }
     }
 
     /// The requests that do not find their own entries: in the order in which they were sent, and with those in flight together the other
@@ -89,6 +104,15 @@ struct RecordingOptions: Sendable {
 }
 
 extension RecordedExchange {
+    /// All that a file has of it, with a name for a sentence.
+    fileprivate var places: [(name: String, bytes: [UInt8])] {
+        func named(_ fields: [Field], _ message: String) -> [(name: String, bytes: [UInt8])] {
+            fields.map { ("the header \($0.name) of the \(message)", Array("\($0.name): \($0.value)".utf8)) }
+        }
+        return [("the URL", Array(url.utf8)), ("the body of the request", body ?? [])] + named(headers, "request")
+            + named(response?.headers ?? [], "response") + [("the body of the response", response?.body ?? [])]
+    }
+
     fileprivate func isSameRequest(as other: RecordedExchange) -> Bool {
         method == other.method && url == other.url && body == other.body && headers == other.headers
     }
