@@ -23,6 +23,7 @@ let package = Package(
         .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(
             name: "MockNetworkTesting", dependencies: ["MockNetworkRecordings", "MockNetwork", "APIProvider", "MiniRx"],
             swiftSettings: settings),
@@ -57,6 +58,10 @@ let package = Package(
                 "MockNetworkRecordings", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport",
             ],
             resources: [.copy("HAR")], swiftSettings: settings),
+        .testTarget(
+            name: "APIProviderRecordingsTests",
+            dependencies: ["APIProviderRecordings", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",
             dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
