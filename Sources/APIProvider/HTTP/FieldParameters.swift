@@ -3,7 +3,7 @@ import Foundation
 extension Substring {
     /// Removes and returns the parameters of a field before the next comma, their names in lower case. Commas and semicolons in quotes do
     /// not separate.
-    mutating func takeParameters() -> [(name: String, value: String)] {
+    package mutating func takeParameters() -> [(name: String, value: String)] {
         var pieces = [""]
         var isQuoted = false
         while let character = popFirst(), isQuoted || character != "," {

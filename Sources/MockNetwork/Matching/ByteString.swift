@@ -8,8 +8,3 @@ package struct ByteString: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { String(decoding: utf8, as: UTF8.self) }
 }
-
-extension StringProtocol {
-    /// Whether both have the same bytes.
-    func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
-}

@@ -45,16 +45,31 @@ package struct URLParts: Sendable {
 extension [URLQueryItem] {
     /// Reads a form (`application/x-www-form-urlencoded`), by the WHATWG URL standard (section 5.1).
     package init(form text: some StringProtocol) {
-        self = Substring(text).utf8.split(separator: UInt8(ascii: "&")).map { item in
-            let name = item.prefix { $0 != UInt8(ascii: "=") }
-            return URLQueryItem(name: name.formDecoded, value: item[name.endIndex...].dropFirst().formDecoded)
+        self = Substring(text).utf8.formItems.map { URLQueryItem(name: $0.name, value: $0.value) }
+    }
+
+    /// Reads the cookies of a `Cookie` (RFC 6265, section 4.2).
+    init(cookies text: String) {
+        self = text.split(separator: ";").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            let parts = [name, pair[name.endIndex...].dropFirst()].map { $0.trimmingCharacters(in: .whitespaces) }
+            return URLQueryItem(name: parts[0], value: parts[1])
         }
     }
 }
 
 extension Substring.UTF8View {
+    /// The items of a form, decoded, and the place of each value.
+    var formItems: [(name: String, value: String, range: Range<String.Index>)] {
+        split(separator: UInt8(ascii: "&")).map { item in
+            let name = item.prefix { $0 != UInt8(ascii: "=") }
+            let value = item[name.endIndex...].dropFirst()
+            return (name.formDecoded, value.formDecoded, value.startIndex..<value.endIndex)
+        }
+    }
+
     /// The text without its escapes, unless they are no UTF-8: different ones would become the same text.
-    fileprivate var formDecoded: String {
+    private var formDecoded: String {
         let decoded = Substring(self).formDecoded
         return decoded.unicodeScalars.contains("\u{FFFD}") ? String(Substring(self)) : decoded
     }
