@@ -98,8 +98,10 @@ package struct Lines: Sendable {
     }
 }
 
-extension Lines: Equatable {
+extension Lines: Hashable {
     package static func == (lhs: Lines, rhs: Lines) -> Bool { lhs.digest == rhs.digest && lhs.values == rhs.values }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 }
 
 // MARK: - Values
