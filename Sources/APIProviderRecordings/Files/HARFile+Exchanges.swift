@@ -38,7 +38,8 @@ extension HARFile.Entry {
         exchange.headers = HTTPHeaders(har: request.headers ?? [])
         request.readBody(into: &exchange)
         guard let response else { return (exchange, "the recording has no response") }
-        return (exchange, response.read(into: &exchange))
+        let problem = response.read(into: &exchange)
+        return (exchange, problem)
     }
 }
 

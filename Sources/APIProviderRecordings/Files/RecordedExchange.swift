@@ -4,13 +4,6 @@ public import Foundation
 /// A request of a recording and its response, as they are about to be written.
 ///
 /// Change it with the parameter `editing` of a recording: only the file changes, and not what the test gets.
-///
-/// ```swift
-/// @Test(.mockNetwork(recording: "photos", editing: { exchange in
-///     // A thousand photos say no more than two.
-///     if exchange.url.hasSuffix("/photos") { exchange.response?.body = firstTwoPhotos }
-/// }))
-/// ```
 public struct RecordedExchange: Sendable {
     /// The response to a request.
     public struct Response: Sendable {
@@ -65,14 +58,6 @@ extension RecordedExchange {
         (headers, markedSecrets) = (request.headers, request.secrets.hiddenTexts)
         // A body that cannot be read again was not sent, either.
         body = (try? request.body?.data()) ?? Data()
-    }
-}
-
-extension [RecordedExchange] {
-    /// The requests and the responses in the order in which they began and ended.
-    var events: [(exchange: Int, isResponse: Bool)] {
-        indices.flatMap { [(self[$0].order.begin, $0, false), (self[$0].order.end, $0, true)] }
-            .sorted { ($0.0, $0.2 ? 1 : 0, $0.1) < ($1.0, $1.2 ? 1 : 0, $1.1) }.map { ($0.1, $0.2) }
     }
 }
 

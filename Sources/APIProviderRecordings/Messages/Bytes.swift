@@ -32,6 +32,8 @@ extension [UInt8] {
         }
     }
 
+    func has(_ mark: Character) -> Bool { first(mark.asciiValue ?? 0, in: 0..<count) != nil }
+
     private func places(of byte: UInt8) -> [Int] {
         var (places, start): ([Int], Int) = ([], 0)
         while let place = first(byte, in: start..<count) {
@@ -75,7 +77,7 @@ extension [UInt8] {
     var isUTF8: Bool { first(0, in: 0..<count) == nil && String(data: Data(self), encoding: .utf8) != nil }
 
     /// Whether a body without a type may be a form.
-    var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
+    var looksLikeForm: Bool { has("=") && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
 }
 
 /// Bytes at which a search stops. It looks at each byte once and calls no closure, because tests are built without the optimizer.

@@ -6,14 +6,14 @@ extension ValueReader {
     /// The edits in a body of this Content-Type.
     func body(_ bytes: [UInt8], _ type: String) -> Edits {
         let mediaType = type.mediaType
-        if mediaType.hasPrefix("multipart/"), let parts = Multipart(bytes, type: type)?.parts {
+        if mediaType.hasPrefix("multipart/"), let parts = Multipart(Data(bytes), type: type)?.parts {
             return parts.flatMap { part -> Edits in
-                let content = Array(bytes[part.body])
+                let content = [UInt8](part.content)
                 guard content.isUTF8 else { return [] }
-                if !part.name.isEmpty, let text = newText(NamedValue(name: part.name, text: content.text)) {
-                    return [(part.body, Array(text.utf8))]
+                if let name = part.name, let text = newText(NamedValue(name: name, text: content.text)) {
+                    return [(part.range, Array(text.utf8))]
                 }
-                return part.type.isEmpty ? [] : body(content, part.type).shifted(by: part.body.lowerBound)
+                return part.type.map { body(content, $0).shifted(by: part.range.lowerBound) } ?? []
             }
         }
         if mediaType == "application/x-www-form-urlencoded" || mediaType.isEmpty && bytes.looksLikeForm {
@@ -120,7 +120,8 @@ extension ValueReader {
     /// The edits in XML, HTML, or any other text.
     func text(_ bytes: [UInt8]) -> Edits {
         let start = bytes.firstWordPlace
-        return start < bytes.count && bytes[start] == UInt8(ascii: "<") ? markup(bytes.text) : pairs(bytes.text)
+        if start < bytes.count, bytes[start] == UInt8(ascii: "<") { return markup(bytes.text) }
+        return bytes.has("=") || bytes.has(":") ? pairs(bytes.text) : []
     }
 
     private static let tag = Expression(#"<!\[CDATA\[([\s\S]*?)\]\]>|<(/?)([A-Za-z][\w:.-]*)([^<>]*)>"#)
@@ -180,7 +181,6 @@ extension ValueReader {
         #"([A-Za-z_][\w.\[\]-]*)\\*["']?\s*[=:]\s*(?:(\\*)(["'])(.{0,4096}?)(?:(?<!\\)\2\3|$)|([^\s"'<>&;,()\[\]{}\\]+)(?![(\w]))"#)
 
     private func pairs(_ text: String) -> Edits {
-        guard text.utf8.contains(where: { "=:".utf8.contains($0) }) else { return [] }
         return Self.pair.matches(in: text).flatMap { match -> Edits in
             guard let name = match[1]?.text, let part = match[4] ?? match[5] else { return [] }
             let plain = part.text.decodingHTML.decodingJSON

@@ -27,6 +27,8 @@ struct ValueReader {
     /// How many values this one stands in. Deeper ones are not looked into.
     private var depth = 0
     private var isInClaims = false
+    /// Whether the values in a value come first.
+    var beginsInside = false
 
     init(_ replacement: @escaping (NamedValue) -> String?) { self.replacement = replacement }
 
@@ -34,7 +36,10 @@ struct ValueReader {
     func newText(_ value: NamedValue) -> String? {
         var value = value
         value.isClaim = isInClaims
-        return replacement(value) ?? newTextInside(value)
+        guard beginsInside else { return replacement(value) ?? newTextInside(value) }
+        let inner = newTextInside(value)
+        value.text = inner ?? value.text
+        return replacement(value) ?? inner
     }
 
     /// The edit for a value that stands in a part.
@@ -43,25 +48,29 @@ struct ValueReader {
     }
 
     private static let marks = ByteSet("{[=:<.")
+    private static let spaces = ByteSet(" \n\r\t")
 
     private func newTextInside(_ value: NamedValue) -> String? {
-        guard depth < 5, value.kind != .number, value.kind != .key, value.text.utf8.contains(where: Self.marks.contains) else { return nil }
+        guard depth < 5, value.kind != .number, value.kind != .key else { return nil }
+        let bytes = Array(value.text.utf8)
+        guard !Self.marks.places(in: bytes).isEmpty else { return nil }
         var inner = self
         inner.depth += 1
-        let bytes = Array(value.text.utf8)
-        if value.text.isJWT { return inner.jwt(value.text) }
+        if value.text.isJWT { return inner.newJWT(value.text) }
         let enclosing = value.name.isEmpty ? value.enclosing : value.enclosing + [value.name]
         let edits = inner.json(bytes, in: enclosing) ?? inner.otherText(bytes)
         return edits.isEmpty ? nil : bytes.applying(edits).text
     }
 
     private func otherText(_ bytes: [UInt8]) -> Edits {
-        let hasSpace = bytes.contains { $0 <= 0x20 }
-        if !hasSpace, bytes.contains(UInt8(ascii: "?")) || bytes.firstOffset(of: Array("://".utf8)) != nil { return url(bytes) }
-        return bytes.looksLikeForm ? form(bytes, in: 0..<bytes.count) : text(bytes)
+        let hasSpace = !Self.spaces.places(in: bytes).isEmpty
+        if !hasSpace, bytes.has("?") || bytes.firstOffset(of: Array("://".utf8)) != nil { return url(bytes) }
+        if !hasSpace, bytes.has("="), !bytes.has("<"), !bytes.has("{"), !bytes.has("\"") { return form(bytes, in: 0..<bytes.count) }
+        return text(bytes)
     }
 
-    private func jwt(_ text: String) -> String? {
+    /// The JWT with other claims; `nil` if all stay.
+    func newJWT(_ text: String) -> String? {
         var parts = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         guard let claims = Data(base64URL: parts[1]).map({ Array($0) }) else { return nil }
         var inner = self
@@ -158,7 +167,7 @@ extension ValueReader {
             guard texts.contains(where: { $0 != nil }) else { return [] }
             return [(rest, Array("\(texts[0] ?? pair.user):\(texts[1] ?? pair.password)".utf8))]
         }
-        let parameters = text.contains("=\"") || text.contains(",") ? Self.parameter.matches(in: text) : []
+        let parameters = text.hasParameters ? Self.parameter.matches(in: text) : []
         guard !parameters.isEmpty else { return edit(rest, NamedValue(name: name, text: text, kind: .credential)) }
         return parameters.flatMap { match -> Edits in
             guard let name = match[1], let value = match[2] ?? match[3] else { return [] }
@@ -166,10 +175,21 @@ extension ValueReader {
         }
     }
 
-    private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
+    /// A parameter of a scheme: its name, and its value with or without quotes.
+    fileprivate static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
 }
 
 extension String {
+    /// The parameters of a scheme such as Digest, in their order.
+    var authorizationParameters: [(name: String, value: String)] {
+        guard hasParameters else { return [] }
+        return ValueReader.parameter.matches(in: self).compactMap { match in
+            match[1].flatMap { name in (match[2] ?? match[3]).map { (name.text, $0.text) } }
+        }
+    }
+
+    fileprivate var hasParameters: Bool { contains("=\"") || contains(",") }
+
     /// The user and the password of Basic authentication (RFC 7617).
     var basicPair: (user: String, password: String)? {
         guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":") else {
@@ -182,7 +202,9 @@ extension String {
     var isJWT: Bool {
         guard utf8.starts(with: "ey".utf8) else { return false }
         let parts = split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[2].utf8.count > 3 else { return false }
+        guard parts.count == 3, parts[2].utf8.count > 3, parts[2].utf8.allSatisfy({ $0.isLetter || $0.isDigit || "-_".utf8.contains($0) }) else {
+            return false
+        }
         return parts[..<2].allSatisfy { Data(base64URL: $0)?.first == UInt8(ascii: "{") }
     }
 }

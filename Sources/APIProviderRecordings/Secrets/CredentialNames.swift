@@ -1,3 +1,5 @@
+import MiniRx
+
 /// The names under which a value is a credential: the one list, for commands, reports and recordings.
 ///
 /// A name counts by its last words, and by those before such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
@@ -19,6 +21,19 @@ enum CredentialNames {
 
     /// The words of the list that end `name`, joined by hyphens, and how sure it is; `nil` if it is not on the list.
     static func match(_ name: String) -> (label: String, strength: Strength)? {
+        if let known = known.withLock({ $0[name] }) { return known }
+        let match = find(name)
+        // Each value of a large body asks for its name.
+        known.withLock { known in
+            if known.count > 10_000 { known = [:] }
+            known[name] = .some(match)
+        }
+        return match
+    }
+
+    private static let known = Locked<[String: (label: String, strength: Strength)?]>([:])
+
+    private static func find(_ name: String) -> (label: String, strength: Strength)? {
         var words = words(of: name)
         while words.count > 1, endings.contains(words[words.count - 1]) { words.removeLast() }
         guard let last = words.last else { return nil }

@@ -24,34 +24,41 @@ struct SecretCheck: Sendable {
 
     /// The bytes that the secret has where all is decoded: as it is, in other charsets, and in both cases if it is hexadecimal.
     private static func forms(of secret: String) -> [[UInt8]] {
-        let isHexadecimal = secret.utf8.allSatisfy { $0.hexValue != nil || $0 == UInt8(ascii: "-") }
-        let texts = isHexadecimal ? [secret, secret.lowercased(), secret.uppercased()] : [secret]
+        let texts = secret.inBothCases
         let encodings: [String.Encoding] = secret.utf8.allSatisfy { $0 < 0x80 } ? [] : [.utf16LittleEndian, .utf16BigEndian, .isoLatin1]
         let others = encodings.compactMap { secret.data(using: $0) }.map { $0.filter { $0 != 0 } }
         let plain = texts.map { Array($0.utf8) } + others.map { Array($0) }
         return plain + plain.map { $0.decodingEscapes().replacing(UInt8(ascii: "+"), with: [0x20]) }
     }
 
-    /// The indices of the secrets that stand in `bytes`.
-    func secrets(in bytes: [UInt8]) -> Set<Int> {
-        var found: Set<Int> = []
-        func search(_ bytes: [UInt8]) { for match in self.search.matches(in: bytes) { found.insert(owners[match.text]) } }
+    /// The indices of the secrets that stand in `bytes`, and of those that stand there in Base64.
+    func secrets(in bytes: [UInt8]) -> (all: Set<Int>, inBase64: Set<Int>) {
+        var (all, inBase64): (Set<Int>, Set<Int>) = ([], [])
         var texts = [bytes]
         // Base64 may have Base64 in it.
-        for _ in 0..<3 {
+        for level in 0..<3 {
             texts = texts.flatMap { text -> [[UInt8]] in
-                search(text)
                 let plain = text.decodingEscapes()
-                search(plain)
-                search(plain.replacing(UInt8(ascii: "+"), with: [0x20]))
+                let found = [text, plain, plain.replacing(UInt8(ascii: "+"), with: [0x20])].flatMap { search.matches(in: $0) }
+                for match in found {
+                    all.insert(owners[match.text])
+                    if level > 0 { inBase64.insert(owners[match.text]) }
+                }
                 return ["", "+/", "-_"].map { plain.decodingBase64Words(marks: $0) }.filter { !$0.isEmpty }
             }
         }
-        return found
+        return (all, inBase64)
     }
 }
 
 // MARK: - Decoding
+
+extension String {
+    /// The text, and in both cases if it is hexadecimal.
+    var inBothCases: Set<String> {
+        utf8.allSatisfy { $0.hexValue != nil || $0 == UInt8(ascii: "-") } ? [self, lowercased(), uppercased()] : [self]
+    }
+}
 
 extension [UInt8] {
     /// What each word of twelve characters or more is if it is Base64, with a line break between two words.

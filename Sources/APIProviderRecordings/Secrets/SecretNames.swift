@@ -1,4 +1,5 @@
 import APIProvider
+import Foundation
 
 /// The names under which the values of a recording are secret: those of the list, and what the test hides and keeps.
 struct SecretNames: Sendable {
@@ -23,8 +24,8 @@ struct SecretNames: Sendable {
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
         let isHeader = value.kind == .header
         if value.kind == .credential { return CredentialNames.match(value.name)?.label ?? "authorization" }
-        if hidden.contains(value.name, isHeader: isHeader) { return Self.hiddenLabel(value.name) }
-        if let name = value.enclosing.last(where: { hidden.contains($0, isHeader: false) }) { return Self.hiddenLabel(name) }
+        if hidden.contains(value.name, isHeader: isHeader) { return value.name.asLabel }
+        if let name = value.enclosing.last(where: { hidden.contains($0, isHeader: false) }) { return name.asLabel }
         guard !kept.contains(value.name, isHeader: isHeader) else { return nil }
         if value.kind == .cookie { return CredentialNames.match(value.name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(value.name) {
@@ -37,13 +38,8 @@ struct SecretNames: Sendable {
         }
     }
 
-    private static func hiddenLabel(_ name: String) -> String {
-        let words = CredentialNames.words(of: name).joined(separator: "-")
-        return words.isEmpty ? "hidden" : words
-    }
-
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
-        let text = value.text
+        let text = value.text.splittingScheme.text
         if value.kind == .number { return strength == .code }
         // A sentence is for the user: "is too short".
         if isInResponse, text.utf8.contains(0x20) { return false }
@@ -59,6 +55,19 @@ struct SecretNames: Sendable {
 // MARK: - Kinds of texts
 
 extension String {
+    /// The beginning of a placeholder of this name.
+    var asLabel: String {
+        let words = CredentialNames.words(of: self).joined(separator: "-")
+        return words.isEmpty ? "hidden" : words
+    }
+
+    /// The scheme of a credential with the space behind it, such as `Bearer `, and the rest.
+    var splittingScheme: (scheme: String, text: String) {
+        guard let space = firstIndex(of: " ") else { return ("", self) }
+        let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]
+        return schemes.contains(self[..<space].lowercased()) ? (String(self[...space]), String(self[space...].dropFirst())) : ("", self)
+    }
+
     /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.
     var isCommon: Bool { utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter)) }
 
@@ -71,11 +80,14 @@ extension String {
         }
     }
 
-    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a date nor a URL.
+    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a URL.
     var looksRandom: Bool {
-        let bytes = utf8
-        return bytes.count >= 12 && !bytes.contains { $0 <= 0x20 } && bytes.contains(where: \.isDigit)
-            && bytes.contains { $0.isLowercaseLetter || $0.isUppercaseLetter } && !isWords && !contains("://")
-            && wholeMatch(of: /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.+Z-]+/) == nil
+        guard utf8.count >= 12 else { return false }
+        var (hasLetter, hasDigit) = (false, false)
+        for byte in utf8 {
+            if byte <= 0x20 { return false }
+            if byte.isDigit { hasDigit = true } else if byte.isLetter { hasLetter = true }
+        }
+        return hasLetter && hasDigit && !isWords && !contains("://") && Date(iso8601: self) == nil
     }
 }

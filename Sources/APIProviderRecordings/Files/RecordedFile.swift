@@ -1,0 +1,42 @@
+import APIProvider
+import Foundation
+
+/// The entries of a HAR file, in the order in which they were recorded.
+struct RecordedFile: Sendable {
+    struct Entry: Sendable {
+        let exchange: RecordedExchange
+        /// Such as `search.har: log.entries[3]`.
+        let path: String
+        /// The reason why it cannot answer; `nil` if it can.
+        let problem: String?
+    }
+
+    let entries: [Entry]
+    let placeholders: Placeholders
+    /// Whether another program has written it.
+    let isFromOtherProgram: Bool
+
+    init(_ exchanges: [RecordedExchange], _ placeholders: Placeholders, name: String) {
+        entries = exchanges.enumerated().map { Entry(exchange: $1, path: "\(name): log.entries[\($0)]", problem: nil) }
+        (self.placeholders, isFromOtherProgram) = (placeholders, false)
+    }
+
+    /// - Parameter comparison: Says under which names a request of another program's file has secrets.
+    init(_ file: HARFile, name: String, _ comparison: Comparison) {
+        let read = file.log.entries.enumerated().compactMap { index, entry in
+            entry.exchange().map { Entry(exchange: $0.exchange, path: "\(name): log.entries[\(index)]", problem: $0.problem) }
+        }
+        if let places = file.log._placeholders {
+            entries = read
+            placeholders = Placeholders(places.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
+            isFromOtherProgram = false
+        } else {
+            // By time, as the format says, and as they stand where that is the same.
+            let sorted = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }
+                .map(\.element)
+            let replacer = SecretReplacer(requestsOf: sorted.map(\.exchange), comparison)
+            entries = zip(sorted, replacer.exchanges).map { Entry(exchange: $1, path: $0.path, problem: $0.problem) }
+            (placeholders, isFromOtherProgram) = (replacer.placeholders(comparison), true)
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import APIProvider
+import Foundation
+import MiniRx
+import MockNetwork
+
+/// What of a request is stored and compared.
+struct Comparison: Sendable {
+    let names: SecretNames
+    /// The names of lines that are not compared: bare names such as `id`, and own names of lines such as `path 2`.
+    let ignored: [String]
+    /// The names of headers that are stored and compared, too.
+    let compared: [String]
+    /// Requests that get the last response again, besides GET and HEAD: their paths, or `X-Amz-Target: *.GetItem`.
+    let repeated: [String]
+    let isForAnyHost: Bool
+    private let known = Locked<[Place: Bool]>([:])
+
+    init(
+        _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
+        repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
+    ) {
+        (self.names, self.ignored, self.compared, self.repeated, self.isForAnyHost) = (names, ignored, compared, repeated, isForAnyHost)
+    }
+
+    // MARK: - Headers
+
+    static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
+    private static let stored = conditions.union([
+        "accept", "x-amz-target", "soapaction", "x-http-method-override", "content-type", "authorization", "cookie",
+    ])
+    /// These differ by machine.
+    private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
+
+    /// Whether a header of a request is stored and compared, whatever the response is.
+    func stores(header name: String) -> Bool {
+        Self.stored.contains(name.lowercased()) || CredentialNames.match(name).map { $0.strength != .nonce } == true
+            || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
+    }
+
+    /// The headers that a response says that it depends on, in lower case.
+    static func varyingHeaders(of response: RecordedExchange.Response?) -> Set<String> {
+        let fields = (response?.headers["Vary"] ?? "").lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return Set(fields).subtracting(neverVarying)
+    }
+
+    /// The exchange with those headers of its request alone that a file has.
+    func stored(_ exchange: RecordedExchange) -> RecordedExchange {
+        let varying = Self.varyingHeaders(of: exchange.response)
+        var exchange = exchange
+        for (name, _) in exchange.headers where !stores(header: name) && !varying.contains(name.lowercased()) { exchange.headers[name] = nil }
+        return exchange
+    }
+
+    // MARK: - Lines
+
+    /// A request as lines, without what is ignored, and its cookies.
+    func lines(of exchange: RecordedExchange, _ placeholders: Placeholders) -> (lines: Lines, cookies: [String: String]) {
+        let url = URLParts(placeholders.canonical(exchange.url))
+        var (lines, cookies): (Lines, [String: String]) = (Lines(), [:])
+        lines.add(HTTPMethod(rawValue: exchange.method))
+        lines.add(url)
+        lines.add(query: url.formQuery)
+        for (name, text) in exchange.headers {
+            let value = placeholders.canonical(text)
+            switch name.lowercased() {
+            case "cookie":
+                var all = Lines()
+                all.add(header: name, value)
+                for (place, values) in all.values { cookies[String(place.text.dropFirst("cookie ".count))] = values.first?.text }
+            case "content-type": if !exchange.body.isEmpty { lines.add(header: name, value.mediaType) }
+            case let name where name.hasSuffix("authorization"): lines.add(authorization: value, name)
+            default: lines.add(header: name, value)
+            }
+        }
+        let hasJWT = exchange.body.range(of: Data("eyJ".utf8)) != nil
+        let body = hasJWT ? Data(placeholders.canonical([UInt8](exchange.body).text).utf8) : exchange.body
+        lines.add(body: body, type: exchange.type)
+        lines.removeAll { ["query X-Amz-Date", "query X-Goog-Date"].contains($0.text) || isIgnored($0) }
+        return (lines, cookies.filter { !isIgnored(Place("cookie \($0.key)")) })
+    }
+
+    private func isIgnored(_ place: Place) -> Bool {
+        guard !ignored.isEmpty else { return false }
+        if let isIgnored = known.withLock({ $0[place] }) { return isIgnored }
+        let isIgnored = ignored.contains { place.isNamed($0) }
+        known.withLock { $0[place] = isIgnored }
+        return isIgnored
+    }
+
+    // MARK: - Repeating
+
+    /// Whether a request may get a response again that it has had.
+    func mayRepeat(_ exchange: RecordedExchange) -> Bool {
+        if ["GET", "HEAD"].contains(exchange.method) || exchange.isGraphQLQuery { return true }
+        let path = URLParts(exchange.url).path
+        return repeated.contains { pattern in
+            guard let colon = pattern.range(of: ": ") else { return path.matches(pattern) }
+            return exchange.headers[String(pattern[..<colon.lowerBound])]?.matches(String(pattern[colon.upperBound...])) == true
+        }
+    }
+}
+
+extension Lines {
+    /// Made anew in each request by a scheme that signs it.
+    private static let signatures: Set = [
+        "credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature",
+    ]
+
+    /// Adds the scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
+    fileprivate mutating func add(authorization value: String, _ name: String) {
+        let parts = "\(value) ".splittingScheme.text.isEmpty ? [value[...], ""] : value.split(separator: " ", maxSplits: 1)
+        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", value)
+        func add(_ text: String, _ part: String) { self.add(Value(.text(text)), at: Place("header \(name)\(part)")) }
+        add(scheme, ".scheme")
+        let parameters = rest.authorizationParameters
+        if scheme.lowercased() == "basic" {
+            // A text that is no pair is a dummy for both.
+            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
+            add(pair.user, ".user")
+            add(pair.password, ".password")
+        } else if parameters.isEmpty {
+            add(rest, "")
+        } else {
+            for (name, text) in parameters where !Self.signatures.contains(name.lowercased()) { add(text, ".\(name)") }
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// Whether it is an operation of GraphQL that changes nothing.
+    fileprivate var isGraphQLQuery: Bool {
+        struct Operation: Decodable { let query: String }
+        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body) else {
+            return false
+        }
+        let text = operation.query.trimmingCharacters(in: .whitespacesAndNewlines)
+        return ["query", "{", "fragment"].contains { text.hasPrefix($0) } && Self.change.matches(in: text).isEmpty
+    }
+
+    private static let change = Expression(#"\}\s*(?:mutation|subscription)\b"#)
+}
+
+extension String {
+    /// Whether the text has this form, in which `*` stands for any characters.
+    fileprivate func matches(_ pattern: String) -> Bool {
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map { NSRegularExpression.escapedPattern(for: String($0)) }
+        return range(of: "^\(pieces.joined(separator: ".*"))$", options: .regularExpression) != nil
+    }
+}
+
+extension Lines.Value {
+    /// The text, or the number as it is written.
+    var text: String? {
+        switch content {
+        case .text(let text), .number(let text, _), .literal(let text): text
+        case .object, .array, .bytes: nil
+        }
+    }
+}

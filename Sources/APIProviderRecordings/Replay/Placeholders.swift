@@ -1,0 +1,59 @@
+import APIProvider
+import Foundation
+import MockNetwork
+
+/// The placeholders of a file, and the places of requests where each takes a text.
+struct Placeholders: Sendable {
+    /// General places such as `body.items[].password`. None if the app has the placeholder from a response: then it is text.
+    let places: [String: Set<String>]
+    private let texts: [String]
+    private let search: TextSearch
+
+    init(_ places: [String: Set<String>]) {
+        self.places = places
+        texts = places.keys.sorted()
+        search = TextSearch(texts.map { Array($0.utf8) })
+    }
+
+    func isFromResponse(_ placeholder: String) -> Bool { places[placeholder]?.isEmpty != false }
+
+    /// The placeholders in a text and their places in UTF-8. A number of few digits is one only where it is the whole text.
+    func occurrences(in text: String) -> [(range: Range<Int>, placeholder: String)] {
+        let bytes = Array(text.utf8)
+        if places[text] != nil { return [(0..<bytes.count, text)] }
+        return search.matches(in: bytes).map { ($0.range, texts[$0.text]) }
+    }
+
+    /// The text with the placeholder alone for each JWT whose signature it is. The times in its claims move.
+    func canonical(_ text: String) -> String {
+        guard text.contains("eyJ") else { return text }
+        return Self.jwt.replacing(in: text) { match in
+            // More text may follow that looks as if it belonged to the signature.
+            match[3].flatMap { signature(of: $0.text) == nil ? nil : $0.text }
+        }
+    }
+
+    /// The placeholder with which the third part of a JWT begins.
+    func signature(of text: String) -> String? { occurrences(in: text).first { $0.range.lowerBound == 0 }?.placeholder }
+
+    /// The head, the claims and the signature of a JWT.
+    static let jwt = Expression(#"(eyJ[\w-]+)\.([\w-]+)\.([\w-]+)"#)
+}
+
+extension Place {
+    /// The place with all elements of an array as one: `body.items[].id`.
+    var general: String { text.contains("[") ? Self.index.replacing(in: text) { _ in "[]" } : text }
+
+    private static let index = Expression(#"\[\d*\]"#)
+
+    /// A value at this place, with the last of its names and those of what it stands in.
+    func value(_ text: String) -> NamedValue {
+        for (start, kind) in [("header ", NamedValue.Kind.header), ("cookie ", .cookie), ("query ", .text), ("path ", .text)] {
+            guard self.text.hasPrefix(start) else { continue }
+            let name = start == "path " ? self.text : String(self.text.dropFirst(start.count))
+            return NamedValue(name: name, text: text, kind: kind == .header && name.contains("authorization") ? .credential : kind)
+        }
+        let names = Self.index.replacing(in: self.text) { _ in "" }.split { ".@".contains($0) }.map { $0.removingPercentEncoding ?? String($0) }
+        return NamedValue(name: names.last ?? "", enclosing: Array(names.dropLast()), text: text)
+    }
+}
