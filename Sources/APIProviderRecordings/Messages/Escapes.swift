@@ -69,10 +69,11 @@ extension String {
         ).text
     }
 
-    var escapedAsHTML: String {
-        ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;"].sorted { $0.key == "&" && $1.key != "&" }
-            .reduce(self) { $0.replacingOccurrences(of: $1.key, with: $1.value) }
+    var escapedAsHTMLText: String {
+        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")].reduce(self) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
     }
+
+    var escapedAsHTML: String { escapedAsHTMLText.replacingOccurrences(of: "\"", with: "&quot;").replacingOccurrences(of: "'", with: "&#39;") }
 
     /// The text as it stands between the quotes of JSON.
     var escapedInJSON: String { String(decoding: jsonString.dropFirst().dropLast(), as: UTF8.self) }

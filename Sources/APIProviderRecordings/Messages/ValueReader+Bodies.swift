@@ -124,7 +124,7 @@ extension ValueReader {
         return bytes.has("=") || bytes.has(":") ? pairs(bytes.text) : []
     }
 
-    private static let tag = Expression(#"<!\[CDATA\[([\s\S]*?)\]\]>|<(/?)([A-Za-z][\w:.-]*)([^<>]*)>"#)
+    private static let tag = Expression(#"<!\[CDATA\[([\s\S]*?)\]\]>|<(/?)([A-Za-z_][\w:.-]*)([^<>]*)>"#)
     private static let attribute = Expression(#"([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"#)
 
     private func markup(_ text: String) -> Edits {
@@ -135,11 +135,11 @@ extension ValueReader {
             let text = bytes.text(in: start..<last + 1)
             let value = NamedValue(
                 name: names.last ?? "", enclosing: names.dropLast(), text: isData ? text : text.decodingHTML)
-            edits += edit(part.start + start..<part.start + last + 1, value, isData ? { $0 } : \.escapedAsHTML)
+            edits += edit(part.start + start..<part.start + last + 1, value, isData ? { $0 } : \.escapedAsHTMLText)
         }
         for match in Self.tag.matches(in: text) + [Expression.Match(endOf: text)] {
             let whole = match.whole.range(from: 0)
-            visit(Expression.Match.Part(in: text, end..<whole.lowerBound))
+            visit(Expression.Match.Part(in: text, end..<whole.lowerBound), isData: open.last == "script")
             end = whole.upperBound
             if let data = match[1] { visit(data, isData: true) }
             guard let element = match[3]?.text.split(separator: ":").last.map(String.init) else { continue }

@@ -27,6 +27,7 @@ struct ValueReader {
     /// How many values this one stands in. Deeper ones are not looked into.
     private var depth = 0
     private var isInClaims = false
+    private var isInCookie = false
     /// Whether the values in a value come first.
     var beginsInside = false
 
@@ -36,6 +37,7 @@ struct ValueReader {
     func newText(_ value: NamedValue) -> String? {
         var value = value
         value.isClaim = isInClaims
+        if isInCookie, value.kind == .text { value.kind = .cookie }
         guard beginsInside else { return replacement(value) ?? newTextInside(value) }
         let inner = newTextInside(value)
         value.text = inner ?? value.text
@@ -56,6 +58,7 @@ struct ValueReader {
         guard !Self.marks.places(in: bytes).isEmpty else { return nil }
         var inner = self
         inner.depth += 1
+        inner.isInCookie = value.kind == .cookie
         if value.text.isJWT { return inner.newJWT(value.text) }
         let enclosing = value.name.isEmpty ? value.enclosing : value.enclosing + [value.name]
         let edits = inner.json(bytes, in: enclosing) ?? inner.otherText(bytes)
@@ -120,9 +123,11 @@ extension ValueReader {
     func form(_ bytes: [UInt8], in range: Range<Int>) -> Edits {
         bytes.split("&", in: range).flatMap { item -> Edits in
             let mark = bytes.first(UInt8(ascii: "="), in: item)
-            let name = bytes.text(in: item.lowerBound..<(mark ?? item.lowerBound)).formDecoded
+            // `user[password]` is the password of a user.
+            let names = bytes.text(in: item.lowerBound..<(mark ?? item.lowerBound)).formDecoded.split { "[]".contains($0) }.map(String.init)
             let value = (mark.map { $0 + 1 } ?? item.lowerBound)..<item.upperBound
-            return edit(value, NamedValue(name: name, text: bytes.text(in: value).formDecoded), \.escapedAsValue)
+            let text = bytes.text(in: value).formDecoded
+            return edit(value, NamedValue(name: names.last ?? "", enclosing: names.dropLast(), text: text), \.escapedAsValue)
         }
     }
 

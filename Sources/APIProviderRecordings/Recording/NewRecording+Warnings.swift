@@ -61,7 +61,8 @@ extension NewRecording {
         return options.flatMap { option, names, isUsed in
             names.filter { !isUsed($0) }.map { name in
                 let candidates = option == "ignoring" ? Set(places.map { $0.value("").name }) : seen
-                let nearest = candidates.filter { !$0.isEmpty }.min { ($0.distance(from: name), $0) < ($1.distance(from: name), $1) }
+                let near = candidates.filter { !$0.isEmpty && $0.distance(from: name) <= max(2, name.utf8.count * 2 / 3) }
+                let nearest = near.min { ($0.distance(from: name), $0) < ($1.distance(from: name), $1) }
                 return "\(option): nothing is called \"\(name)\".\(nearest.map { " The nearest is \"\($0)\"." } ?? "")"
             }
         }

@@ -27,7 +27,12 @@ struct NewRecording {
         log._test = test
         log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
         file = HARFile(log: old.map { log.keepingEntries(of: $0.log, comparison) } ?? log)
-        problems = replacer.problems
+        problems = exchanges.compactMap { exchange in
+            guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
+            return "\(exchange.summary) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
+                + "uncompressed."
+        }
+        problems += replacer.problems
         if problems.isEmpty { problems = replayProblems() }
         warnings = findWarnings(exchanges, comparison)
     }
@@ -49,7 +54,9 @@ struct NewRecording {
         return order.compactMap { index in
             let summary = replacer.exchanges[index].summary
             switch replay.entry(for: sent[index]) {
-            case .failure(let failure): return "\(summary) finds no entry in a replay. \(failure.description)"
+            case .failure(let failure):
+                let reason = isSwapped ? " if it is sent before a request that was in flight with it. Send one after the other." : "."
+                return "\(summary) finds no entry in a replay\(reason) \(failure.description)"
             case .success(index): return nil
             case .success(let found):
                 let (mine, other) = (replay.entries[index], replay.entries[found])
@@ -114,14 +121,14 @@ extension HARFile.Log {
     }
 
     fileprivate func keepingEntries(of old: HARFile.Log, _ comparison: Comparison) -> HARFile.Log {
-        func identity(_ entry: HARFile.Entry, _ log: HARFile.Log) -> Identity? {
-            Identity(entry, comparison, Placeholders((log._placeholders ?? [:]).mapValues { _ in [] }))
-        }
+        let placeholders = [old, self].map { Placeholders(($0._placeholders ?? [:]).mapValues { _ in [] }) }
         var olds: [Identity: [HARFile.Entry]] = [:]
-        for entry in old.entries.reversed() { if let identity = identity(entry, old) { olds[identity, default: []].append(entry) } }
+        for entry in old.entries.reversed() {
+            if let identity = Identity(entry, comparison, placeholders[0]) { olds[identity, default: []].append(entry) }
+        }
         var log = self
         for index in entries.indices {
-            guard let identity = identity(entries[index], self), let entry = olds[identity]?.popLast() else { continue }
+            guard let identity = Identity(entries[index], comparison, placeholders[1]), let entry = olds[identity]?.popLast() else { continue }
             log.entries[index] = entry
         }
         return log

@@ -108,6 +108,7 @@ extension Lines {
 
     /// Adds the scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
     fileprivate mutating func add(authorization value: String, _ name: String) {
+        let value = value.trimmingCharacters(in: .whitespaces)
         let parts = "\(value) ".splittingScheme.text.isEmpty ? [value[...], ""] : value.split(separator: " ", maxSplits: 1)
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", value)
         func add(_ text: String, _ part: String) { self.add(Value(.text(text)), at: Place("header \(name)\(part)")) }

@@ -48,12 +48,13 @@ extension Place {
 
     /// A value at this place, with the last of its names and those of what it stands in.
     func value(_ text: String) -> NamedValue {
-        for (start, kind) in [("header ", NamedValue.Kind.header), ("cookie ", .cookie), ("query ", .text), ("path ", .text)] {
-            guard self.text.hasPrefix(start) else { continue }
-            let name = start == "path " ? self.text : String(self.text.dropFirst(start.count))
+        for (start, kind) in [("header ", NamedValue.Kind.header), ("cookie ", .cookie)] where self.text.hasPrefix(start) {
+            let name = String(self.text.dropFirst(start.count))
             return NamedValue(name: name, text: text, kind: kind == .header && name.contains("authorization") ? .credential : kind)
         }
-        let names = Self.index.replacing(in: self.text) { _ in "" }.split { ".@".contains($0) }.map { $0.removingPercentEncoding ?? String($0) }
-        return NamedValue(name: names.last ?? "", enclosing: Array(names.dropLast()), text: text)
+        guard !self.text.hasPrefix("path ") else { return NamedValue(name: self.text, text: text) }
+        let plain = Self.index.replacing(in: self.text.replacingOccurrences(of: "query ", with: "", options: .anchored)) { _ in "" }
+        let names = plain.split { ".@[]".contains($0) }.map { $0.removingPercentEncoding ?? String($0) }
+        return NamedValue(name: names.last ?? "", enclosing: names.dropLast(), text: text)
     }
 }

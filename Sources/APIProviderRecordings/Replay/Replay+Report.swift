@@ -44,11 +44,12 @@ extension Replay {
     private func differences(of entry: Entry, _ exchange: RecordedExchange, _ lines: Lines, _ cookies: [String: String]) -> [Difference] {
         let (mine, sent) = (comparedLines(entry.lines, entry), comparedLines(lines, entry))
         var attempt = Attempt(bindings, placeholders)
+        let otherCookies = cookies.keys.sorted().filter { !entry.matches(cookie: $0, cookies, &attempt) }
         let matching = Set(entry.patterns.filter { entry.matches($0, lines, &attempt) }.map(\.place))
         var differences = mine.places(differingFrom: sent).filter { !matching.contains($0) }.map { place in
             Difference(place, mine.values[place]?.first, sent.values[place]?.first, entry.exchange.started, isSecret(exchange))
         }
-        for name in cookies.keys.sorted() where !entry.matches(cookie: name, cookies, &attempt) {
+        for name in otherCookies {
             let texts = [entry.cookies[name], cookies[name]].map { $0.map { Lines.Value(.text($0)) } }
             differences.append(Difference(Place("cookie \(name)"), texts[0], texts[1], entry.exchange.started, isSecret(exchange)))
         }

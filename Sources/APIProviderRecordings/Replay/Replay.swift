@@ -117,11 +117,13 @@ struct Replay: Sendable {
     private struct Candidate {
         let number: Int
         let attempt: Attempt
+        /// How many placeholders get a text for the first time, but for those of cookies, which may be set at any moment.
+        let newTextCount: Int
         let hasOtherHost: Bool
         let hasOtherCookies: Bool
 
-        /// The least is the best: texts for the first time, then another host, then other cookies.
-        var rank: (Int, Int, Int) { (attempt.newTexts.count, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0) }
+        /// The least is the best.
+        var rank: (Int, Int, Int) { (newTextCount, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0) }
     }
 
     /// Chooses the entry that answers, and marks it as used.
@@ -156,21 +158,25 @@ struct Replay: Sendable {
     private func candidate(_ number: Int, _ lines: Lines, _ cookies: [String: String]) -> Candidate? {
         let (entry, host) = (entries[number], Place("host"))
         var attempt = Attempt(bindings, placeholders)
-        guard entry.patterns.allSatisfy({ entry.matches($0, lines, &attempt) }),
-            entry.cookies.allSatisfy({ entry.matches(cookie: $0.key, cookies, &attempt) })
-        else { return nil }
+        guard entry.cookies.keys.allSatisfy({ entry.matches(cookie: $0, cookies, &attempt) }) else { return nil }
+        let count = attempt.newTexts.count
+        guard entry.patterns.allSatisfy({ entry.matches($0, lines, &attempt) }) else { return nil }
         return Candidate(
-            number: number, attempt: attempt, hasOtherHost: lines.values[host] != entry.lines.values[host],
-            hasOtherCookies: Set(cookies.keys) != Set(entry.cookies.keys))
+            number: number, attempt: attempt, newTextCount: attempt.newTexts.count - count,
+            hasOtherHost: lines.values[host] != entry.lines.values[host], hasOtherCookies: Set(cookies.keys) != Set(entry.cookies.keys))
     }
 
     private func usedUp(_ number: Int) -> String {
         let entry = entries[number]
+        let others = index[entry.group]?[key(entry.lines, entry.group)]?.unused ?? []
+        if let other = others.first {
+            return "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(entries[other].path)), which have one text "
+                + "now, or the wrong one."
+        }
         let count = entries.count { $0.lines == entry.lines }
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
-        let path = URLParts(entry.exchange.url).path
         return "\(entry.exchange.summary) was recorded \(times) (\(entry.path)), and was sent once more. If it changes nothing on the server, "
-            + "add repeating: [\"\(path)\"]."
+            + "add repeating: [\"\(URLParts(entry.exchange.url).path)\"]."
     }
 }
 

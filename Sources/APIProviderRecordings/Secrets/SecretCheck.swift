@@ -34,6 +34,7 @@ struct SecretCheck: Sendable {
     /// The indices of the secrets that stand in `bytes`, and of those that stand there in Base64.
     func secrets(in bytes: [UInt8]) -> (all: Set<Int>, inBase64: Set<Int>) {
         var (all, inBase64): (Set<Int>, Set<Int>) = ([], [])
+        guard bytes.count >= 8, !owners.isEmpty else { return (all, inBase64) }
         var texts = [bytes]
         // Base64 may have Base64 in it.
         for level in 0..<3 {
@@ -44,7 +45,7 @@ struct SecretCheck: Sendable {
                     all.insert(owners[match.text])
                     if level > 0 { inBase64.insert(owners[match.text]) }
                 }
-                return ["", "+/", "-_"].map { plain.decodingBase64Words(marks: $0) }.filter { !$0.isEmpty }
+                return Base64Words.notations.map { $0.decoded(plain) }.filter { !$0.isEmpty }
             }
         }
         return (all, inBase64)
@@ -60,44 +61,50 @@ extension String {
     }
 }
 
-extension [UInt8] {
-    /// What each word of twelve characters or more is if it is Base64, with a line break between two words.
-    ///
-    /// - Parameter marks: The characters that a word may have beside letters and digits, such as `-` and `_`.
-    fileprivate func decodingBase64Words(marks: String) -> [UInt8] {
-        var values = [UInt32](repeating: 64, count: 256)
+/// Decodes the words of a text that may be Base64.
+private struct Base64Words {
+    /// With the marks that a word may have beside letters and digits: none, as a part of another word, those of RFC 4648, section 4, and those
+    /// for URLs.
+    static let notations = ["", "+/", "-_"].map(Base64Words.init)
+
+    /// The number of each character; 64 if it ends a word.
+    private var values = [UInt32](repeating: 64, count: 256)
+
+    private init(marks: String) {
         for (value, byte) in ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + marks).utf8.enumerated() {
             values[Int(byte)] = UInt32(value)
         }
-        return [UInt8](unsafeUninitializedCapacity: count + 1) { output, size in
-            withUnsafeBufferPointer { buffer in
-                values.withUnsafeBufferPointer { table in
-                    guard let bytes = buffer.baseAddress, let values = table.baseAddress, let output = output.baseAddress else { return }
-                    var (place, start, written, bits): (Int, Int, Int, UInt32) = (0, 0, 0, 0)
-                    let count = buffer.count
+    }
+
+    /// What each word of eleven characters or more would be, with a line break after each. The loop calls no function.
+    func decoded(_ text: [UInt8]) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: text.count + 1) { output, size in
+            text.withUnsafeBufferPointer { text in
+                values.withUnsafeBufferPointer { values in
+                    guard let bytes = text.baseAddress, let values = values.baseAddress, let output = output.baseAddress else { return }
+                    var (place, start, bits): (Int, Int, UInt32) = (0, 0, 0)
+                    let count = text.count
                     while place <= count {
                         let value = place < count ? values[Int(bytes[place])] : 64
+                        let length = place &- start
                         if value < 64 {
                             bits = bits &<< 6 | value
-                            let digit = (place &- start) & 3
+                            let digit = length & 3
                             if digit > 0 {
-                                output[written] = UInt8(truncatingIfNeeded: bits &>> UInt32(truncatingIfNeeded: 6 &- 2 &* digit))
-                                written &+= 1
+                                output[size] = UInt8(truncatingIfNeeded: bits &>> UInt32(truncatingIfNeeded: 6 &- 2 &* digit))
+                                size &+= 1
                             }
                         } else {
-                            let length = place &- start
                             // A shorter word has no secret of eight bytes.
-                            if length < 11 {
-                                written &-= length &- (length &+ 3) / 4
-                            } else {
-                                output[written] = 0x0A
-                                written &+= 1
+                            if length < 11 { size &-= length &- (length &+ 3) / 4 }
+                            if length >= 11 {
+                                output[size] = 0x0A
+                                size &+= 1
                             }
                             start = place &+ 1
                         }
                         place &+= 1
                     }
-                    size = written
                 }
             }
         }

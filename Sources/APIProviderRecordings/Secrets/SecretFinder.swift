@@ -60,7 +60,7 @@ struct SecretFinder {
 
     // MARK: - Finding
 
-    fileprivate enum Evidence { case named, marked, credential, cookie }
+    fileprivate enum Evidence { case named, marked, partOfCredential, cookie }
 
     private mutating func add(_ text: String, _ label: String, at place: Int?, _ evidence: Evidence) {
         guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
@@ -74,7 +74,7 @@ struct SecretFinder {
         let isWhatItIsEverywhere =
             switch evidence {
             case .named, .marked: !text.isCommon
-            case .credential: text.looksRandom
+            case .partOfCredential: text.looksRandom
             case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords
             }
         if isWhatItIsEverywhere { secrets[index].isCommon = false }
@@ -143,7 +143,7 @@ struct SecretFinder {
             expression.matches(in: text).compactMap { match in
                 guard let key = (match[1] ?? match.whole).text as String? else { return nil }
                 switch label {
-                case "token" where !key.isJWT, "key" where !key.utf8.contains(where: \.isDigit),
+                case "token" where !key.isJWT, "key" where key.utf8.count < 24 && !key.utf8.contains(where: \.isDigit),
                     "authorization" where key.isCommon || !key.utf8.contains(where: \.isDigit), "password" where key.contains("/"):
                     return nil
                 default: return (label, key.trimmingCharacters(in: .whitespacesAndNewlines))
@@ -159,7 +159,7 @@ struct SecretFinder {
             Expression(
                 #"\b(?:gh[oprsu]_|github_pat_|glpat-|[prs]k_(?:live|test)_|sk-|whsec_|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|hf_|npm_|pypi-|"#
                     + #"dop_v1_|shp(?:at|ca|pa|ss)_|SG\.|lin_api_|ntn_|secret_|sq0[a-z]{3}-)[\w.-]{12,}"#)
-        ), ("private-key", Expression(#"PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#)),
+        ), ("private-key", Expression(#"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#)),
         ("password", Expression(#"://[^\s/@:"'<>]*:([^\s/@"'<>]+)@"#)),
         ("authorization", Expression(#"[Bb]earer ([\w.~+/-]{8,}=*)"#)),
     ]
@@ -226,7 +226,9 @@ extension String {
 extension NamedValue {
     fileprivate var evidence: SecretFinder.Evidence {
         switch kind {
-        case .credential: .credential
+        // A user and a parameter may be anything, unless they are what a name of the list says.
+        case .credential:
+            name == "user" || !enclosing.isEmpty && CredentialNames.match(name) == nil ? .partOfCredential : .named
         case .cookie: .cookie
         case .text, .number, .header, .key: .named
         }

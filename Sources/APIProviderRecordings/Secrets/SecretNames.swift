@@ -23,7 +23,10 @@ struct SecretNames: Sendable {
     /// The beginning of the placeholder of a value, such as `token`; `nil` if its names say nothing.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
         let isHeader = value.kind == .header
-        if value.kind == .credential { return CredentialNames.match(value.name)?.label ?? "authorization" }
+        if value.kind == .credential {
+            let match = CredentialNames.match(value.name)
+            return value.name == "user" ? "user" : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
+        }
         if hidden.contains(value.name, isHeader: isHeader) { return value.name.asLabel }
         if let name = value.enclosing.last(where: { hidden.contains($0, isHeader: false) }) { return name.asLabel }
         guard !kept.contains(value.name, isHeader: isHeader) else { return nil }

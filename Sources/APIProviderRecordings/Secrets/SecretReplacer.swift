@@ -101,21 +101,40 @@ struct SecretReplacer {
         let bySelf = Dictionary(secrets.enumerated().map { ($1.placeholder, $0) }) { $1 }
         let all = Placeholders(bySelf.mapValues { _ in [] })
         var places: [String: Set<String>] = [:]
-        for exchange in exchanges {
+        for (index, exchange) in exchanges.enumerated() {
             let (lines, cookies) = comparison.lines(of: exchange, all)
-            var values = lines.values.flatMap { place, values in values.compactMap { value in value.text.map { (place, $0) } } }
-            values += cookies.map { (Place("cookie \($0)"), $1) }
-            for (place, text) in values {
-                for (_, placeholder) in all.occurrences(in: text) {
-                    guard let index = bySelf[placeholder] else { continue }
-                    places[placeholder, default: []].formUnion(takesText(secrets[index], at: place, in: text) ? [place.general] : [])
-                }
+            var found: [String: [Place]] = [:]
+            for (place, values) in lines.values.map({ ($0, $1.compactMap(\.text)) }) + cookies.map({ (Place("cookie \($0)"), [$1]) }) {
+                for text in values { for (_, placeholder) in all.occurrences(in: text) { found[placeholder, default: []].append(place) } }
+            }
+            for (placeholder, standing) in found {
+                guard let secret = bySelf[placeholder].map({ secrets[$0] }) else { continue }
+                let taking = secret.isFromResponse ? [] : placesThatTakeText(secret, standing, in: index)
+                places[placeholder, default: []].formUnion(taking.map(\.general))
             }
             for part in MessagePart.parts(of: exchange, at: 0, isResponse: true) {
                 for (_, placeholder) in all.occurrences(in: part.bytes.text) { places[placeholder] = places[placeholder] ?? [] }
             }
         }
         return Placeholders(places)
+    }
+
+    /// - Parameter places: Where the placeholder stands in a request.
+    private func placesThatTakeText(_ secret: Secret, _ places: [Place], in exchange: Int) -> [Place] {
+        guard !secret.isMarked else { return places }
+        let named = places.filter { names.label(of: $0.value(secret.text), inResponse: false) != nil }
+        guard named.isEmpty else { return named }
+        // Its name may be beside it or within the value, as in JSON in a text.
+        var isNamed = false
+        let reader = ValueReader { value in
+            guard value.kind != .key, value.text.contains(secret.placeholder) else { return nil }
+            var value = value
+            value.text = secret.text
+            isNamed = isNamed || names.label(of: value, inResponse: false) != nil
+            return nil
+        }
+        for part in MessagePart.parts(of: exchanges[exchange], at: exchange, isResponse: false) { _ = part.edits(reader) }
+        return isNamed ? places : []
     }
 
     /// Sentences about secrets that are replaced under their names alone, and also stand elsewhere.
@@ -142,22 +161,6 @@ struct SecretReplacer {
                 let (lines, cookies) = everything.lines(of: exchange, Placeholders([:]))
                 return Array(lines.values.keys) + cookies.keys.map { Place("cookie \($0)") }
             })
-    }
-
-    private func takesText(_ secret: Secret, at place: Place, in text: String) -> Bool {
-        guard !secret.isFromResponse else { return false }
-        if secret.isMarked || names.label(of: place.value(secret.text), inResponse: false) != nil { return true }
-        // Its name may be within the value, as in JSON in a text.
-        var isNamed = false
-        let reader = ValueReader { value in
-            var value = value
-            guard value.text.contains(secret.placeholder), value.name != place.value(text).name else { return nil }
-            value.text = secret.text
-            isNamed = isNamed || self.names.label(of: value, inResponse: false) != nil
-            return nil
-        }
-        _ = reader.newText(place.value(text))
-        return isNamed
     }
 
     private mutating func setPlaceholders(_ parts: [MessagePart]) {
@@ -188,20 +191,11 @@ struct SecretReplacer {
     /// - Parameter partsOfCommonSecrets: The parts with a secret that is replaced only where it has its name.
     private mutating func replace(in parts: [MessagePart], _ partsOfCommonSecrets: Set<Int>) {
         for (place, var part) in parts.enumerated() {
-            let summary = exchanges[part.exchange].summary
-            if !part.isResponse, part.field == .body, let coding = originals[part.exchange].headers["Content-Encoding"],
-                !coding.isField("identity")
-            {
-                problems.append(
-                    "\(summary) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
-                        + "uncompressed.")
-                continue
-            }
             // A large response is read by its values only if that is needed.
             let left: Set<Int>
             (part.bytes, left) = replaced(part, check, readingValues: !part.isResponse || partsOfCommonSecrets.contains(place))
             problems += left.sorted().map { index in
-                "\(summary) has \(secrets[index].placeholder) in \(part.name), in a notation that is not replaced. To write it otherwise: "
+                "\(exchanges[part.exchange].summary) has \(secrets[index].placeholder) in \(part.name), in a notation that is not replaced. To write it otherwise: "
                     + part.cure
             }
             part.write(to: &exchanges[part.exchange])
