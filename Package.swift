@@ -60,8 +60,8 @@ let package = Package(
             resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "APIProviderRecordingsTests",
-            dependencies: ["APIProviderRecordings", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
-            swiftSettings: settings),
+            dependencies: ["APIProviderRecordings", "MockNetwork", "APIProvider", "MiniRx", "TestSupport"],
+            resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",
             dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],

@@ -60,7 +60,7 @@ struct ReplayTests {
         #expect(recording.problems == [])
         var replay = recording.replay
         for index in [1, 0] { #expect(try replay.entry(for: exchanges[index]).get() == index) }
-        var one = Replay(RecordedFile([recording.replacer.exchanges[0]], recording.replay.placeholders, name: ""), comparison)
+        var one = NewRecording([exchanges[0]], comparison).replay
         #expect(throws: Replay.Failure.self) { try one.entry(for: exchanges[1]).get() }
     }
 

@@ -9,6 +9,8 @@ struct RecordedFile: Sendable {
         let path: String
         /// The reason why it cannot answer; `nil` if it can.
         let problem: String?
+        /// The request as it is compared.
+        let request: ComparedRequest
     }
 
     let entries: [Entry]
@@ -16,27 +18,35 @@ struct RecordedFile: Sendable {
     /// Whether another program has written it.
     let isFromOtherProgram: Bool
 
-    init(_ exchanges: [RecordedExchange], _ placeholders: Placeholders, name: String) {
-        entries = exchanges.enumerated().map { Entry(exchange: $1, path: "\(name): log.entries[\($0)]", problem: nil) }
+    /// - Parameter requests: The requests of the exchanges.
+    init(_ exchanges: [RecordedExchange], _ requests: [ComparedRequest], _ placeholders: Placeholders, name: String) {
+        entries = exchanges.enumerated().map { index, exchange in
+            Entry(exchange: exchange, path: "\(name): log.entries[\(index)]", problem: nil, request: requests[index])
+        }
         (self.placeholders, isFromOtherProgram) = (placeholders, false)
     }
 
     /// - Parameter comparison: Says under which names a request of another program's file has secrets.
     init(_ file: HARFile, name: String, _ comparison: Comparison) {
         let read = file.log.entries.enumerated().compactMap { index, entry in
-            entry.exchange().map { Entry(exchange: $0.exchange, path: "\(name): log.entries[\(index)]", problem: $0.problem) }
+            entry.exchange().map { (exchange: $0.exchange, path: "\(name): log.entries[\(index)]", problem: $0.problem) }
         }
         if let places = file.log._placeholders {
-            entries = read
-            placeholders = Placeholders(places.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
-            isFromOtherProgram = false
+            let placeholders = Placeholders(places.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
+            entries = read.map {
+                Entry(exchange: $0.exchange, path: $0.path, problem: $0.problem, request: comparison.request($0.exchange, placeholders))
+            }
+            (self.placeholders, isFromOtherProgram) = (placeholders, false)
         } else {
             // By time, as the format says, and as they stand where that is the same.
             let sorted = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }
                 .map(\.element)
             let replacer = SecretReplacer(requestsOf: sorted.map(\.exchange), comparison)
-            entries = zip(sorted, replacer.exchanges).map { Entry(exchange: $1, path: $0.path, problem: $0.problem) }
-            (placeholders, isFromOtherProgram) = (replacer.placeholders(comparison), true)
+            let (requests, placeholders) = replacer.requests(comparison)
+            entries = sorted.enumerated().map { index, entry in
+                Entry(exchange: replacer.exchanges[index], path: entry.path, problem: entry.problem, request: requests[index])
+            }
+            (self.placeholders, isFromOtherProgram) = (placeholders, true)
         }
     }
 }

@@ -65,6 +65,8 @@ extension [UInt8] {
         return nil
     }
 
+    func has(text: String) -> Bool { firstOffset(of: Array(text.utf8)) != nil }
+
     /// The place of the first byte that is no space.
     var firstWordPlace: Int { firstIndex { $0 > 0x20 } ?? count }
 

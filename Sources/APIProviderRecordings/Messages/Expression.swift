@@ -24,9 +24,6 @@ struct Expression: Sendable {
                 }
             }
         }
-
-        /// The empty match at the end of a text.
-        init(endOf text: String) { parts = [Part(text: "", start: text.utf8.count)] }
     }
 
     /// `nil` if the pattern is wrong, which the tests would show.
@@ -44,13 +41,5 @@ struct Expression: Sendable {
     func replacing(in text: String, _ replacement: (Match) -> String?) -> String {
         let edits = matches(in: text).compactMap { match in replacement(match).map { (match.whole.range(from: 0), Array($0.utf8)) } }
         return edits.isEmpty ? text : Array(text.utf8).applying(edits).text
-    }
-}
-
-extension Expression.Match.Part {
-    /// A part of a text, by its place in UTF-8.
-    init(in text: String, _ range: Range<Int>) {
-        let start = text.utf8.index(text.startIndex, offsetBy: range.lowerBound)
-        self.init(text: String(text[start..<text.utf8.index(start, offsetBy: range.count)]), start: range.lowerBound)
     }
 }

@@ -124,44 +124,48 @@ extension ValueReader {
         return bytes.has("=") || bytes.has(":") ? pairs(bytes.text) : []
     }
 
-    private static let tag = Expression(#"<!\[CDATA\[([\s\S]*?)\]\]>|<(/?)([A-Za-z_][\w:.-]*)([^<>]*)>"#)
+    private static let tag = Expression(#"<!\[CDATA\[|<(/?)([A-Za-z_][\w:.-]*)([^<>]*)>"#)
     private static let attribute = Expression(#"([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')"#)
 
     private func markup(_ text: String) -> Edits {
+        let bytes = Array(text.utf8)
         var (edits, open, names, end): (Edits, [String], [String], Int) = ([], [], [], 0)
-        func visit(_ part: Expression.Match.Part, isData: Bool = false) {
-            let bytes = Array(part.text.utf8), start = bytes.firstWordPlace
-            guard start < bytes.count, let last = bytes.lastIndex(where: { $0 > 0x20 }) else { return }
-            let text = bytes.text(in: start..<last + 1)
-            let value = NamedValue(
-                name: names.last ?? "", enclosing: names.dropLast(), text: isData ? text : text.decodingHTML)
-            edits += edit(part.start + start..<part.start + last + 1, value, isData ? { $0 } : \.escapedAsHTMLText)
+        func visit(to place: Int, isData: Bool) {
+            let part = end..<place
+            guard let first = bytes[part].firstIndex(where: { $0 > 0x20 }), let last = bytes[part].lastIndex(where: { $0 > 0x20 }) else { return }
+            let text = bytes.text(in: first..<last + 1)
+            let value = NamedValue(name: names.last ?? "", enclosing: names.suffix(32).dropLast(), text: isData ? text : text.decodingHTML)
+            edits += edit(first..<last + 1, value, isData ? { $0 } : \.escapedAsHTMLText)
         }
-        for match in Self.tag.matches(in: text) + [Expression.Match(endOf: text)] {
-            let whole = match.whole.range(from: 0)
-            visit(Expression.Match.Part(in: text, end..<whole.lowerBound), isData: open.last == "script")
-            end = whole.upperBound
-            if let data = match[1] { visit(data, isData: true) }
-            guard let element = match[3]?.text.split(separator: ":").last.map(String.init) else { continue }
-            if match[2]?.text == "/" {
+        for match in Self.tag.matches(in: text) where match.whole.start >= end {
+            visit(to: match.whole.start, isData: open.last == "script")
+            end = match.whole.range(from: 0).upperBound
+            guard let element = match[2]?.text.split(separator: ":").last.map(String.init) else {
+                guard let close = bytes.firstOffset(of: Array("]]>".utf8), from: end) else { break }
+                visit(to: close, isData: true)
+                end = close + 3
+                continue
+            }
+            if match[1]?.text == "/" {
                 if let place = open.lastIndex(of: element) {
                     open.removeLast(open.count - place)
                     names.removeLast(names.count - place)
                 }
                 continue
             }
-            let attributes = match[4].map { part in Self.attribute.matches(in: part.text).compactMap { Attribute($0, at: part.start) } } ?? []
+            let attributes = match[3].map { part in Self.attribute.matches(in: part.text).compactMap { Attribute($0, at: part.start) } } ?? []
             let given = attributes.first { ["name", "key", "property", "id"].contains($0.name.lowercased()) }?.value.text.decodingHTML
             for attribute in attributes {
                 let isOfName = ["value", "content"].contains(attribute.name.lowercased())
                 let value = NamedValue(
-                    name: isOfName ? given ?? attribute.name : attribute.name, enclosing: names, text: attribute.value.text.decodingHTML)
+                    name: isOfName ? given ?? attribute.name : attribute.name, enclosing: names.suffix(32), text: attribute.value.text.decodingHTML)
                 edits += edit(attribute.value.range(from: 0), value, \.escapedAsHTML)
             }
-            guard match[4]?.text.hasSuffix("/") != true, !["input", "meta", "br", "img", "link", "hr"].contains(element) else { continue }
+            guard match[3]?.text.hasSuffix("/") != true, !["input", "meta", "br", "img", "link", "hr"].contains(element) else { continue }
             open.append(element)
             names.append(given.flatMap { CredentialNames.match($0) == nil ? nil : $0 } ?? element)
         }
+        visit(to: bytes.count, isData: open.last == "script")
         return edits
     }
 

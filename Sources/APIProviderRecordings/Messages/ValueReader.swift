@@ -193,7 +193,7 @@ extension String {
         }
     }
 
-    fileprivate var hasParameters: Bool { contains("=\"") || contains(",") }
+    fileprivate var hasParameters: Bool { utf8.contains { ",\"".utf8.contains($0) } }
 
     /// The user and the password of Basic authentication (RFC 7617).
     var basicPair: (user: String, password: String)? {

@@ -32,7 +32,7 @@ extension NewRecording {
 
     /// What `warning` says of each group of entries whose lines and cookies are equal, and whose responses are not.
     private func sameLines(_ warning: ([Int]) -> String?) -> [String] {
-        let groups = Dictionary(grouping: replay.entries.indices) { replay.entries[$0].lines }
+        let groups = Dictionary(grouping: replay.entries.indices) { replay.entries[$0].request }
         return groups.values.filter { numbers in
             let responses = numbers.map { replay.entries[$0].exchange.response }
             return responses.contains { $0?.body != responses[0]?.body || $0?.statusCode != responses[0]?.statusCode }
@@ -52,7 +52,10 @@ extension NewRecording {
     /// The names that the test gives and nothing has.
     private func unusedNames(_ comparison: Comparison) -> [String] {
         let seen = replacer.seenNames
-        let places = comparison.ignored.isEmpty ? [] : replacer.allPlaces(comparison)
+        let everything = Comparison(comparison.names)
+        let places = Set(
+            comparison.ignored.isEmpty
+                ? [] : replacer.exchanges.flatMap { everything.request($0, replay.placeholders).texts.map(\.place) })
         let options: [(String, [String], (String) -> Bool)] = [
             ("hiding", comparison.names.hidden.names.sorted(), { name in seen.contains { $0 == name || $0.isField(name) } }),
             ("keeping", comparison.names.kept.names.sorted(), { name in seen.contains { $0 == name || $0.isField(name) } }),

@@ -21,8 +21,8 @@ struct NewRecording {
         replacing old: HARFile? = nil
     ) {
         replacer = SecretReplacer(exchanges.map(comparison.stored), comparison.names, environment: environment)
-        let placeholders = replacer.placeholders(comparison)
-        replay = Replay(RecordedFile(replacer.exchanges, placeholders, name: name), comparison)
+        let (requests, placeholders) = replacer.requests(comparison)
+        replay = Replay(RecordedFile(replacer.exchanges, requests, placeholders, name: name), comparison)
         var log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
         log._test = test
         log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
@@ -65,7 +65,7 @@ struct NewRecording {
                         + "that an earlier request has sent in another place. Send the requests in the same order."
                 }
                 // Nobody can tell two equal requests apart, not even the server.
-                if mine.lines == other.lines, mine.cookies == other.cookies { return nil }
+                if mine.request == other.request { return nil }
                 return "Two requests at once differ only in a secret: \(summary). A replay cannot tell them apart: send one after the other."
             }
         }
@@ -98,8 +98,7 @@ extension [RecordedExchange] {
 extension HARFile.Log {
     /// What must be the same in an entry that stays as it is in the file. Other headers are new in each response.
     private struct Identity: Hashable {
-        let lines: Lines
-        let cookies: [String: String]
+        let request: ComparedRequest
         let status: Int
         let headers: [String?]
         let body: Data
@@ -107,14 +106,12 @@ extension HARFile.Log {
 
         init?(_ entry: HARFile.Entry, _ comparison: Comparison, _ placeholders: Placeholders) {
             guard let (exchange, _) = entry.exchange() else { return nil }
-            (lines, cookies) = comparison.lines(of: exchange, placeholders)
+            request = comparison.request(exchange, placeholders)
             (status, failure) = (exchange.response?.statusCode ?? 0, exchange.failure)
             headers = ["Content-Type", "Location", "Link", "Set-Cookie", "Cache-Control"].map { name in
                 exchange.response?.headers[name].map { Self.expires.replacing(in: placeholders.canonical($0)) { _ in "" } }
             }
-            let data = exchange.response?.body ?? Data()
-            let hasJWT = data.range(of: Data("eyJ".utf8)) != nil
-            body = hasJWT ? Data(placeholders.canonical([UInt8](data).text).utf8) : data
+            body = placeholders.canonical(exchange.response?.body ?? Data())
         }
 
         private static let expires = Expression("expires=[^;]*", isCaseSensitive: false)

@@ -24,7 +24,7 @@ extension Recording {
         let lines: [String]
 
         init(_ exchange: RecordedExchange, _ placeholders: Placeholders, _ comparison: Comparison) {
-            lines = comparison.lines(of: exchange, placeholders).lines.values.flatMap { place, values in
+            lines = comparison.request(exchange, placeholders).lines.values.flatMap { place, values in
                 values.map { value in
                     let text = value.text ?? value.description
                     let edits = placeholders.occurrences(in: text).map { ($0.range, Array("…".utf8)) }

@@ -3,6 +3,18 @@ import Foundation
 import MiniRx
 import MockNetwork
 
+/// A request as it is compared.
+struct ComparedRequest: Sendable, Hashable {
+    /// Without what is ignored.
+    var lines = Lines()
+    var cookies: [String: String] = [:]
+
+    /// All texts and numbers, and their places.
+    var texts: [(place: Place, texts: [String])] {
+        lines.values.map { ($0, $1.compactMap(\.text)) } + cookies.map { (Place("cookie \($0)"), [$1]) }
+    }
+}
+
 /// What of a request is stored and compared.
 struct Comparison: Sendable {
     let names: SecretNames
@@ -53,8 +65,7 @@ struct Comparison: Sendable {
 
     // MARK: - Lines
 
-    /// A request as lines, without what is ignored, and its cookies.
-    func lines(of exchange: RecordedExchange, _ placeholders: Placeholders) -> (lines: Lines, cookies: [String: String]) {
+    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
         let url = URLParts(placeholders.canonical(exchange.url))
         var (lines, cookies): (Lines, [String: String]) = (Lines(), [:])
         lines.add(HTTPMethod(rawValue: exchange.method))
@@ -72,11 +83,9 @@ struct Comparison: Sendable {
             default: lines.add(header: name, value)
             }
         }
-        let hasJWT = exchange.body.range(of: Data("eyJ".utf8)) != nil
-        let body = hasJWT ? Data(placeholders.canonical([UInt8](exchange.body).text).utf8) : exchange.body
-        lines.add(body: body, type: exchange.type)
+        lines.add(body: placeholders.canonical(exchange.body), type: exchange.type)
         lines.removeAll { ["query X-Amz-Date", "query X-Goog-Date"].contains($0.text) || isIgnored($0) }
-        return (lines, cookies.filter { !isIgnored(Place("cookie \($0.key)")) })
+        return ComparedRequest(lines: lines, cookies: cookies.filter { !isIgnored(Place("cookie \($0.key)")) })
     }
 
     private func isIgnored(_ place: Place) -> Bool {

@@ -26,11 +26,16 @@ struct Placeholders: Sendable {
 
     /// The text with the placeholder alone for each JWT whose signature it is. The times in its claims move.
     func canonical(_ text: String) -> String {
-        guard text.contains("eyJ") else { return text }
+        guard !places.isEmpty, Array(text.utf8).has(text: "eyJ") else { return text }
         return Self.jwt.replacing(in: text) { match in
             // More text may follow that looks as if it belonged to the signature.
             match[3].flatMap { signature(of: $0.text) == nil ? nil : $0.text }
         }
+    }
+
+    func canonical(_ body: Data) -> Data {
+        let bytes = [UInt8](body)
+        return bytes.has(text: "eyJ") ? Data(canonical(bytes.text).utf8) : body
     }
 
     /// The placeholder with which the third part of a JWT begins.

@@ -21,8 +21,8 @@ private struct Difference: CustomStringConvertible {
 
 extension Replay {
     /// The nearest entries and what differs, for a request that none answers. It shows no secret of the request.
-    func failure(of exchange: RecordedExchange, _ lines: Lines, _ cookies: [String: String]) -> Failure {
-        let found = entries.map { ($0, differences(of: $0, exchange, lines, cookies)) }
+    func failure(of exchange: RecordedExchange, _ request: ComparedRequest) -> Failure {
+        let found = entries.map { ($0, differences(of: $0, exchange, request)) }
         let near = found.enumerated().sorted { ($0.element.1.count, $0.offset) < ($1.element.1.count, $1.offset) }.prefix(3).map(\.element)
         guard let nearest = near.first?.1 else { return Failure(description: "The recording has no entries.") }
         var text =
@@ -41,16 +41,16 @@ extension Replay {
         return Failure(description: text, isCuredByRecording: false)
     }
 
-    private func differences(of entry: Entry, _ exchange: RecordedExchange, _ lines: Lines, _ cookies: [String: String]) -> [Difference] {
-        let (mine, sent) = (comparedLines(entry.lines, entry), comparedLines(lines, entry))
+    private func differences(of entry: Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
+        let (mine, sent) = (comparedLines(entry.request.lines, entry), comparedLines(request.lines, entry))
         var attempt = Attempt(bindings, placeholders)
-        let otherCookies = cookies.keys.sorted().filter { !entry.matches(cookie: $0, cookies, &attempt) }
-        let matching = Set(entry.patterns.filter { entry.matches($0, lines, &attempt) }.map(\.place))
+        let otherCookies = request.cookies.keys.sorted().filter { !entry.matches(cookie: $0, request, &attempt) }
+        let matching = Set(entry.patterns.filter { entry.matches($0, request, &attempt) }.map(\.place))
         var differences = mine.places(differingFrom: sent).filter { !matching.contains($0) }.map { place in
             Difference(place, mine.values[place]?.first, sent.values[place]?.first, entry.exchange.started, isSecret(exchange))
         }
         for name in otherCookies {
-            let texts = [entry.cookies[name], cookies[name]].map { $0.map { Lines.Value(.text($0)) } }
+            let texts = [entry.request.cookies[name], request.cookies[name]].map { $0.map { Lines.Value(.text($0)) } }
             differences.append(Difference(Place("cookie \(name)"), texts[0], texts[1], entry.exchange.started, isSecret(exchange)))
         }
         return differences

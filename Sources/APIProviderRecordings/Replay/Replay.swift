@@ -11,8 +11,7 @@ struct Replay: Sendable {
         let path: String
         /// The reason why it cannot answer; `nil` if it can.
         let problem: String?
-        let lines: Lines
-        let cookies: [String: String]
+        let request: ComparedRequest
         fileprivate(set) var group = Group()
         /// The lines with placeholders that match other texts. Those that take a text come first.
         fileprivate(set) var patterns: [(place: Place, values: [Pattern?])] = []
@@ -47,8 +46,7 @@ struct Replay: Sendable {
     init(_ file: RecordedFile, _ comparison: Comparison) {
         (self.comparison, placeholders, isFromOtherProgram) = (comparison, file.placeholders, file.isFromOtherProgram)
         entries = file.entries.map { entry in
-            let (lines, cookies) = comparison.lines(of: entry.exchange, file.placeholders)
-            return Entry(exchange: entry.exchange, path: entry.path, problem: entry.problem, lines: lines, cookies: cookies)
+            Entry(exchange: entry.exchange, path: entry.path, problem: entry.problem, request: entry.request)
         }
         uses = Array(repeating: 0, count: entries.count)
         if isFromOtherProgram { keepTellingHeaders() }
@@ -56,10 +54,10 @@ struct Replay: Sendable {
     }
 
     private mutating func prepare(_ number: Int) {
+        if !isFromOtherProgram { entries[number].group.headers = Comparison.varyingHeaders(of: entries[number].exchange.response) }
         let entry = entries[number]
-        if !isFromOtherProgram { entries[number].group.headers = Comparison.varyingHeaders(of: entry.exchange.response) }
         var patterns: [(place: Place, values: [Pattern?])] = []
-        for (place, values) in entry.lines.values {
+        for (place, values) in entry.request.lines.values where !place.isHeader || compares(place, entry.group) {
             let general = place.general
             let found = values.map { value in value.text.flatMap { Pattern($0, at: general, placeholders) } }
             if found.contains(where: { $0 != nil }) { patterns.append((place, found)) }
@@ -67,20 +65,20 @@ struct Replay: Sendable {
         func isFixed(_ pattern: (place: Place, values: [Pattern?])) -> Int { pattern.values.contains { $0?.isFree == true } ? 0 : 1 }
         entries[number].patterns = patterns.sorted { (isFixed($0), $0.place) < (isFixed($1), $1.place) }
         entries[number].group.places = Set(patterns.map(\.place))
-        for (name, text) in entry.cookies { entries[number].cookiePatterns[name] = Pattern(text, at: "cookie \(name)", placeholders) }
+        for (name, text) in entry.request.cookies { entries[number].cookiePatterns[name] = Pattern(text, at: "cookie \(name)", placeholders) }
         let group = entries[number].group
-        index[group, default: [:]][key(entry.lines, group), default: ([], [])].unused.append(number)
+        index[group, default: [:]][key(entry.request.lines, group), default: ([], [])].unused.append(number)
     }
 
     /// In the file of another program, which has sent headers of its own, a header counts if two entries of the same request differ in it.
     private mutating func keepTellingHeaders() {
         let numbersOfSame = Dictionary(grouping: entries.indices) { number in
-            var lines = entries[number].lines
+            var lines = entries[number].request.lines
             lines.removeAll(where: \.isHeader)
             return lines
         }
         for numbers in numbersOfSame.values {
-            let all = numbers.map { entries[$0].lines.values.filter { $0.key.isHeader } }
+            let all = numbers.map { entries[$0].request.lines.values.filter { $0.key.isHeader } }
             let telling = Set(all.flatMap(\.keys)).filter { place in all.contains { $0[place] != all[0][place] } }
             for number in numbers { entries[number].group.headers = Comparison.conditions.union(telling.map(\.headerName)) }
         }
@@ -107,7 +105,7 @@ struct Replay: Sendable {
         index.values.flatMap { group in
             group.values.compactMap { numbers in
                 let first = entries[numbers.unused[0]]
-                return numbers.unused.contains { entries[$0].lines != first.lines } ? first.exchange.summary : nil
+                return numbers.unused.contains { entries[$0].request.lines != first.request.lines } ? first.exchange.summary : nil
             }
         }.sorted()
     }
@@ -128,22 +126,22 @@ struct Replay: Sendable {
 
     /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
-        let (lines, cookies) = comparison.lines(of: exchange, placeholders)
-        let keys = index.keys.map { (group: $0, key: key(lines, $0)) }
+        let request = comparison.request(exchange, placeholders)
+        let keys = index.keys.map { (group: $0, key: key(request.lines, $0)) }
         var (best, isUsed): (Candidate?, Bool) = (nil, false)
         // The first that is unused or, if there is a better one that is used, the last of those.
         for isLate in [false, true] where best.map({ $0.rank > (0, 0, 0) }) != false {
             for (group, key) in keys {
                 guard let found = index[group]?[key] else { continue }
                 for number in isLate ? found.used.reversed() : found.unused {
-                    guard let candidate = candidate(number, lines, cookies) else { continue }
+                    guard let candidate = candidate(number, request) else { continue }
                     let isEarlier = best.map { !isLate && candidate.rank == $0.rank && number < $0.number } == true
                     if best.map({ candidate.rank < $0.rank }) != false || isEarlier { (best, isUsed) = (candidate, isLate) }
                     if candidate.rank == (0, 0, 0) { break }
                 }
             }
         }
-        guard let best else { return .failure(failure(of: exchange, lines, cookies)) }
+        guard let best else { return .failure(failure(of: exchange, request)) }
         guard !isUsed || comparison.mayRepeat(exchange) else { return .failure(Failure(description: usedUp(best.number))) }
         uses[best.number] += 1
         bindings.take(best.attempt)
@@ -155,25 +153,26 @@ struct Replay: Sendable {
     }
 
     /// `nil` if the entry does not match, although all lines without placeholders do.
-    private func candidate(_ number: Int, _ lines: Lines, _ cookies: [String: String]) -> Candidate? {
+    private func candidate(_ number: Int, _ request: ComparedRequest) -> Candidate? {
         let (entry, host) = (entries[number], Place("host"))
         var attempt = Attempt(bindings, placeholders)
-        guard entry.cookies.keys.allSatisfy({ entry.matches(cookie: $0, cookies, &attempt) }) else { return nil }
+        guard entry.request.cookies.keys.allSatisfy({ entry.matches(cookie: $0, request, &attempt) }) else { return nil }
         let count = attempt.newTexts.count
-        guard entry.patterns.allSatisfy({ entry.matches($0, lines, &attempt) }) else { return nil }
+        guard entry.patterns.allSatisfy({ entry.matches($0, request, &attempt) }) else { return nil }
         return Candidate(
             number: number, attempt: attempt, newTextCount: attempt.newTexts.count - count,
-            hasOtherHost: lines.values[host] != entry.lines.values[host], hasOtherCookies: Set(cookies.keys) != Set(entry.cookies.keys))
+            hasOtherHost: request.lines.values[host] != entry.request.lines.values[host],
+            hasOtherCookies: request.cookies.keys != entry.request.cookies.keys)
     }
 
     private func usedUp(_ number: Int) -> String {
         let entry = entries[number]
-        let others = index[entry.group]?[key(entry.lines, entry.group)]?.unused ?? []
+        let others = index[entry.group]?[key(entry.request.lines, entry.group)]?.unused ?? []
         if let other = others.first {
             return "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(entries[other].path)), which have one text "
                 + "now, or the wrong one."
         }
-        let count = entries.count { $0.lines == entry.lines }
+        let count = entries.count { $0.request.lines == entry.request.lines }
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
         return "\(entry.exchange.summary) was recorded \(times) (\(entry.path)), and was sent once more. If it changes nothing on the server, "
             + "add repeating: [\"\(URLParts(entry.exchange.url).path)\"]."
@@ -181,8 +180,8 @@ struct Replay: Sendable {
 }
 
 extension Replay.Entry {
-    func matches(_ pattern: (place: Place, values: [Pattern?]), _ lines: Lines, _ attempt: inout Attempt) -> Bool {
-        let (mine, sent) = (self.lines.values[pattern.place] ?? [], lines.values[pattern.place] ?? [])
+    func matches(_ pattern: (place: Place, values: [Pattern?]), _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
+        let (mine, sent) = (request.lines.values[pattern.place] ?? [], sent.lines.values[pattern.place] ?? [])
         guard mine.count == sent.count else { return false }
         for ((value, other), pattern) in zip(zip(mine, sent), pattern.values) {
             let isMatch = pattern.map { pattern in other.text.map { pattern.matches($0, &attempt) } ?? false } ?? (value == other)
@@ -192,8 +191,8 @@ extension Replay.Entry {
     }
 
     /// A cookie that only one side has is no mismatch, because the moment at which it is set is a race.
-    func matches(cookie name: String, _ cookies: [String: String], _ attempt: inout Attempt) -> Bool {
-        guard let sent = cookies[name], let mine = self.cookies[name] else { return true }
+    func matches(cookie name: String, _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
+        guard let sent = sent.cookies[name], let mine = request.cookies[name] else { return true }
         return cookiePatterns[name]?.matches(sent, &attempt) ?? mine.utf8.elementsEqual(sent.utf8)
     }
 }

@@ -40,12 +40,14 @@ struct SecretCheck: Sendable {
         for level in 0..<3 {
             texts = texts.flatMap { text -> [[UInt8]] in
                 let plain = text.decodingEscapes()
-                let found = [text, plain, plain.replacing(UInt8(ascii: "+"), with: [0x20])].flatMap { search.matches(in: $0) }
-                for match in found {
+                // Each escape is longer than what it stands for.
+                let forms = [text] + (plain.count < text.count ? [plain] : [])
+                    + (plain.has("+") ? [plain.replacing(UInt8(ascii: "+"), with: [0x20])] : [])
+                for match in forms.flatMap({ search.matches(in: $0) }) {
                     all.insert(owners[match.text])
                     if level > 0 { inBase64.insert(owners[match.text]) }
                 }
-                return Base64Words.notations.map { $0.decoded(plain) }.filter { !$0.isEmpty }
+                return Base64Words.decodings(of: plain)
             }
         }
         return (all, inBase64)
@@ -65,7 +67,12 @@ extension String {
 private struct Base64Words {
     /// With the marks that a word may have beside letters and digits: none, as a part of another word, those of RFC 4648, section 4, and those
     /// for URLs.
-    static let notations = ["", "+/", "-_"].map(Base64Words.init)
+    private static let notations = ["", "+/", "-_"].map { (marks: $0, words: Base64Words(marks: $0)) }
+
+    static func decodings(of text: [UInt8]) -> [[UInt8]] {
+        guard text.count >= 11 else { return [] }
+        return notations.filter { $0.marks.isEmpty || $0.marks.contains(where: text.has) }.map { $0.words.decoded(text) }.filter { !$0.isEmpty }
+    }
 
     /// The number of each character; 64 if it ends a word.
     private var values = [UInt32](repeating: 64, count: 256)

@@ -93,8 +93,7 @@ struct SecretFinder {
             return nil
         }
         _ = part.edits(reader)
-        let text = part.bytes.decodingEscapes().text
-        for (label, key) in Self.keys(in: text) {
+        for (label, key) in Self.keys(in: part.bytes.decodingEscapes()) {
             unmistakable.append((label, key, place))
             if key.isJWT { _ = reader.newText(NamedValue(name: "", text: key)) }
         }
@@ -121,16 +120,18 @@ struct SecretFinder {
 
     /// A known secret may have more text around it that looks as if it belonged to it, and what comes after `Bearer` may go on.
     private mutating func addUnmistakable() {
+        let found = Set(unmistakable.map(\.text))
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
-        let known = TextSearch(texts + unmistakable.map { Array($0.text.utf8) })
-        let bearers = unmistakable.filter { $0.label == "authorization" }.map(\.text)
+        let known = TextSearch(texts + found.map { Array($0.utf8) })
+        let bearers = Array(Set(unmistakable.filter { $0.label == "authorization" }.map(\.text)))
         let search = TextSearch(bearers.map { Array($0.utf8) })
-        let parts = Set(texts.flatMap { text in search.matches(in: text).filter { $0.range.count < text.count }.map { bearers[$0.text] } })
-        for (label, text, place) in unmistakable where !parts.contains(text) {
-            let bytes = Array(text.utf8)
-            guard known.matches(in: Array(bytes.dropFirst())).isEmpty, known.matches(in: bytes.dropLast()).isEmpty else { continue }
-            add(text, label, at: place, .named)
-        }
+        var others = Set(texts.flatMap { text in search.matches(in: text).filter { $0.range.count < text.count }.map { bearers[$0.text] } })
+        others.formUnion(
+            found.filter { text in
+                let bytes = Array(text.utf8)
+                return !known.matches(in: Array(bytes.dropFirst())).isEmpty || !known.matches(in: bytes.dropLast()).isEmpty
+            })
+        for (label, text, place) in unmistakable where !others.contains(text) { add(text, label, at: place, .named) }
     }
 
     private static let claimsOfPersons: Set = [
@@ -138,30 +139,35 @@ struct SecretFinder {
     ]
 
     /// What cannot be anything else, and the beginning of its placeholder.
-    private static func keys(in text: String) -> [(label: String, text: String)] {
-        expressions.flatMap { label, expression in
+    private static func keys(in bytes: [UInt8]) -> [(label: String, text: String)] {
+        guard bytes.count >= 12 else { return [] }
+        let text = bytes.text
+        return expressions.filter { bytes.has(text: $0.mark) }.flatMap { label, _, expression in
             expression.matches(in: text).compactMap { match in
-                guard let key = (match[1] ?? match.whole).text as String? else { return nil }
+                let key = (match[1] ?? match.whole).text.trimmingCharacters(in: .whitespacesAndNewlines)
+                let hasDigit = key.utf8.contains(where: \.isDigit)
                 switch label {
-                case "token" where !key.isJWT, "key" where key.utf8.count < 24 && !key.utf8.contains(where: \.isDigit),
-                    "authorization" where key.isCommon || !key.utf8.contains(where: \.isDigit), "password" where key.contains("/"):
-                    return nil
-                default: return (label, key.trimmingCharacters(in: .whitespacesAndNewlines))
+                case "token": return key.isJWT ? (label, key) : nil
+                case "key": return hasDigit || key.utf8.count >= 24 ? (label, key) : nil
+                case "authorization": return hasDigit && !key.isCommon ? (label, key) : nil
+                default: return (label, key)
                 }
             }
         }
     }
 
-    private static let expressions: [(label: String, expression: Expression)] = [
-        ("token", Expression(#"eyJ[\w-]+\.[\w-]+\.[\w-]{4,}"#)),
+    /// With a text that stands in each match.
+    private static let expressions: [(label: String, mark: String, expression: Expression)] = [
+        ("token", "eyJ", Expression(#"eyJ[\w-]+\.[\w-]+\.[\w-]{4,}"#)),
         (
-            "key",
+            "key", "_",
             Expression(
-                #"\b(?:gh[oprsu]_|github_pat_|glpat-|[prs]k_(?:live|test)_|sk-|whsec_|xox[abeoprs]-|xapp-|AKIA|ASIA|AIza|ya29\.|hf_|npm_|pypi-|"#
-                    + #"dop_v1_|shp(?:at|ca|pa|ss)_|SG\.|lin_api_|ntn_|secret_|sq0[a-z]{3}-)[\w.-]{12,}"#)
-        ), ("private-key", Expression(#"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#)),
-        ("password", Expression(#"://[^\s/@:"'<>]*:([^\s/@"'<>]+)@"#)),
-        ("authorization", Expression(#"[Bb]earer ([\w.~+/-]{8,}=*)"#)),
+                #"\b(?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_)[\w.-]{12,}"#)
+        ), ("key", "-", Expression(#"\b(?:glpat-|sk-|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-)[\w.-]{12,}"#)),
+        ("key", "A", Expression(#"\b(?:AKIA|ASIA|AIza)[\w-]{12,}"#)), ("key", ".", Expression(#"\b(?:ya29\.|SG\.)[\w.-]{12,}"#)),
+        ("private-key", "PRIVATE KEY", Expression(#"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#)),
+        ("password", "@", Expression(#"://[^\s/@:"'<>]*:([^\s/@"'<>]+)@"#)),
+        ("authorization", "earer ", Expression(#"[Bb]earer ([\w.~+/-]{8,}=*)"#)),
     ]
 
     // MARK: - Where they stand

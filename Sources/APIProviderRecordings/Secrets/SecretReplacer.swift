@@ -24,6 +24,8 @@ struct SecretReplacer {
     private let everywhere: (search: TextSearch, secrets: [Int])
     /// Looks for all of them, or for those that the app has from responses.
     private let (check, checkOfResponses): (SecretCheck, SecretCheck)
+    /// The exchanges whose requests have what the app has from a response.
+    private var requestsWithResponses: Set<Int> = []
 
     /// Replaces all secrets, and tries to find them afterwards.
     ///
@@ -86,6 +88,7 @@ struct SecretReplacer {
     /// A request as the app sends it in a replay: what it takes from a response is a placeholder, and all else is as it came.
     func replayedRequest(_ index: Int) -> RecordedExchange {
         var exchange = originals[index]
+        guard requestsWithResponses.contains(index) else { return exchange }
         for var part in MessagePart.parts(of: originals[index], at: index, isResponse: false) {
             part.bytes = replaced(part, checkOfResponses) { $0.isFromResponse }.bytes
             part.write(to: &exchange)
@@ -95,17 +98,17 @@ struct SecretReplacer {
 
     // MARK: - Placeholders
 
-    /// The placeholders that stand in the exchanges, and the places of requests where each takes a text in a replay: where its name says
-    /// that it is the secret or, if the program or the environment says so, wherever it stands.
-    func placeholders(_ comparison: Comparison) -> Placeholders {
+    /// The requests, and the placeholders that stand in the exchanges with the places of requests where each takes a text in a replay: where
+    /// its name says that it is the secret or, if the program or the environment says so, wherever it stands.
+    func requests(_ comparison: Comparison) -> (requests: [ComparedRequest], placeholders: Placeholders) {
         let bySelf = Dictionary(secrets.enumerated().map { ($1.placeholder, $0) }) { $1 }
         let all = Placeholders(bySelf.mapValues { _ in [] })
         var places: [String: Set<String>] = [:]
+        let requests = exchanges.map { comparison.request($0, all) }
         for (index, exchange) in exchanges.enumerated() {
-            let (lines, cookies) = comparison.lines(of: exchange, all)
             var found: [String: [Place]] = [:]
-            for (place, values) in lines.values.map({ ($0, $1.compactMap(\.text)) }) + cookies.map({ (Place("cookie \($0)"), [$1]) }) {
-                for text in values { for (_, placeholder) in all.occurrences(in: text) { found[placeholder, default: []].append(place) } }
+            for (place, texts) in requests[index].texts {
+                for text in texts { for (_, placeholder) in all.occurrences(in: text) { found[placeholder, default: []].append(place) } }
             }
             for (placeholder, standing) in found {
                 guard let secret = bySelf[placeholder].map({ secrets[$0] }) else { continue }
@@ -116,7 +119,7 @@ struct SecretReplacer {
                 for (_, placeholder) in all.occurrences(in: part.bytes.text) { places[placeholder] = places[placeholder] ?? [] }
             }
         }
-        return Placeholders(places)
+        return (requests, Placeholders(places))
     }
 
     /// - Parameter places: Where the placeholder stands in a request.
@@ -153,16 +156,6 @@ struct SecretReplacer {
         }
     }
 
-    /// The places of all lines of requests.
-    func allPlaces(_ comparison: Comparison) -> Set<Place> {
-        let everything = Comparison(comparison.names)
-        return Set(
-            exchanges.flatMap { exchange in
-                let (lines, cookies) = everything.lines(of: exchange, Placeholders([:]))
-                return Array(lines.values.keys) + cookies.keys.map { Place("cookie \($0)") }
-            })
-    }
-
     private mutating func setPlaceholders(_ parts: [MessagePart]) {
         let counts = Dictionary(secrets.map { ($0.label, 1) }) { $0 + $1 }
         var (last, taken, rest): ([String: Int], Set<String>, [Int]) = ([:], Set(indices.keys), Array(secrets.indices))
@@ -190,10 +183,13 @@ struct SecretReplacer {
 
     /// - Parameter partsOfCommonSecrets: The parts with a secret that is replaced only where it has its name.
     private mutating func replace(in parts: [MessagePart], _ partsOfCommonSecrets: Set<Int>) {
+        let placeholders = secrets.filter(\.isFromResponse).map { Array($0.placeholder.utf8) }
+        let (search, hasShortOnes) = (TextSearch(placeholders), placeholders.contains { $0.count < 8 })
         for (place, var part) in parts.enumerated() {
             // A large response is read by its values only if that is needed.
             let left: Set<Int>
             (part.bytes, left) = replaced(part, check, readingValues: !part.isResponse || partsOfCommonSecrets.contains(place))
+            if !part.isResponse, hasShortOnes || !search.matches(in: part.bytes).isEmpty { requestsWithResponses.insert(part.exchange) }
             problems += left.sorted().map { index in
                 "\(exchanges[part.exchange].summary) has \(secrets[index].placeholder) in \(part.name), in a notation that is not replaced. To write it otherwise: "
                     + part.cure
