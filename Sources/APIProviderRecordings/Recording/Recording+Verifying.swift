@@ -7,46 +7,38 @@ extension Recording {
     /// whose kind is another. Other values and more members are no change.
     func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
         let new = newRecording(of: exchanges, test: "").replay
-        var olds = Dictionary(grouping: old.entries.map(\.exchange).reversed()) { Request($0, old.placeholders, comparison) }
-        var changes: [String] = []
-        for exchange in new.entries.map(\.exchange) {
-            if let recorded = olds[Request(exchange, new.placeholders, comparison)]?.popLast() {
-                changes += recorded.changes(in: exchange).map { "\(exchange.summary): \($0)" }
-            } else {
-                changes.append("\(exchange.summary): it was not sent")
-            }
-        }
-        return changes + olds.values.flatMap { $0 }.map { "\($0.summary): it is no longer sent" }.sorted()
-    }
-
-    /// A request whose placeholders have no numbers.
-    private struct Request: Hashable {
-        let lines: [String]
-
-        init(_ exchange: RecordedExchange, _ placeholders: Placeholders, _ comparison: Comparison) {
-            lines = comparison.request(exchange, placeholders).lines.values.flatMap { place, values in
-                values.map { value in
-                    let text = value.text ?? value.description
+        /// The lines of a request without the numbers of its placeholders.
+        func key(_ request: ComparedRequest, _ placeholders: Placeholders) -> [String] {
+            request.texts.flatMap { place, texts in
+                texts.map { text in
                     let edits = placeholders.occurrences(in: text).map { ($0.range, Array("…".utf8)) }
                     return "\(place): \(Array(text.utf8).applying(edits).text)"
                 }
             }.sorted()
         }
+        var olds = Dictionary(grouping: old.entries.reversed()) { key($0.request, old.placeholders) }
+        var changes: [String] = []
+        for entry in new.entries {
+            let recorded = olds[key(entry.request, new.placeholders)]?.popLast()?.exchange
+            changes += (recorded.map { $0.changes(in: entry.exchange) } ?? ["it is new"]).map { "\(entry.exchange.summary): \($0)" }
+        }
+        return changes + olds.values.flatMap { $0 }.map { "\($0.exchange.summary): it is gone" }.sorted()
     }
 }
 
 extension RecordedExchange {
     fileprivate func changes(in other: RecordedExchange) -> [String] {
-        guard let mine = response, let theirs = other.response else {
-            return (response == nil) == (other.response == nil) ? [] : ["it \(response == nil ? "had no response" : "has no response")"]
-        }
-        guard mine.statusCode == theirs.statusCode else { return ["the status was \(mine.statusCode), is \(theirs.statusCode)"] }
-        let types = [mine, theirs].map { $0.type.mediaType.isEmpty ? "missing" : $0.type.mediaType }
+        let statuses = [response, other.response].map { $0.map { "\($0.statusCode)" } ?? "missing" }
+        guard statuses[0] == statuses[1] else { return ["the status was \(statuses[0]), is \(statuses[1])"] }
+        let types = [response, other.response].map { $0?.type.mediaType ?? "" }.map { $0.isEmpty ? "missing" : $0 }
         guard types[0] == types[1] else { return ["the media type was \(types[0]), is \(types[1])"] }
-        let (old, new) = (mine.kinds, theirs.kinds)
-        return old.keys.sorted().compactMap { place in
-            let gone = new[place] == nil && new.keys.contains { $0 == place.parent || $0.hasPrefix("\(place.parent).") }
-            guard let kinds = new[place] ?? (gone ? ["gone"] : nil), let was = old[place], !kinds.isSubset(of: was) else { return nil }
+        let (old, new) = (response?.kinds ?? [:], other.response?.kinds ?? [:])
+        return old.sorted { $0.key < $1.key }.compactMap { place, was in
+            // An element of an empty array, and what is in it, may come again.
+            let parent = String(place[..<(place.lastIndex { ".[".contains($0) } ?? place.startIndex)])
+            guard let kinds = new[place] ?? (new[parent] == nil || place.hasSuffix("[]") ? nil : ["gone"]), !kinds.isSubset(of: was) else {
+                return nil
+            }
             return "\(place) was \(was.sorted().joined(separator: " or ")), is \(kinds.subtracting(was).sorted().joined(separator: " or "))"
         }
     }
@@ -55,17 +47,16 @@ extension RecordedExchange {
 extension RecordedExchange.Response {
     /// The kinds of the values at each general place of the body.
     fileprivate var kinds: [String: Set<String>] {
-        var lines = Lines(body: body, type: type)
+        var lines = Lines()
         if type.mediaType.isStreamOfLines {
-            lines = Lines()
             for line in [UInt8](body).split(separator: 0x0A) {
                 let text = line.starts(with: "data:".utf8) ? line.dropFirst(5) : line
-                lines.add(Lines(json: Data(text)) ?? Lines(), within: Place("[0]"))
+                lines.add(Lines(json: Data(text)) ?? Lines(), within: Place("body[0]"))
             }
+        } else {
+            lines.add(body: body, type: type)
         }
-        return lines.values.reduce(into: [:]) { kinds, line in
-            kinds["body\(line.key.text.hasPrefix("[") || line.key.text.isEmpty ? "" : ".")\(line.key.general)", default: []].formUnion(line.value.map(\.kind))
-        }
+        return lines.values.reduce(into: [:]) { $0[$1.key.general, default: []].formUnion($1.value.map(\.kind)) }
     }
 }
 
@@ -80,9 +71,4 @@ extension Lines.Value {
         case .bytes: "binary"
         }
     }
-}
-
-extension String {
-    /// The place that this one is within.
-    fileprivate var parent: String { String(self[..<(lastIndex { ".[".contains($0) } ?? startIndex)]) }
 }
