@@ -125,7 +125,7 @@ extension MockURLProtocol {
         guard !exchanges.isEmpty else { return nil }
         for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
         let names = SecretNames(hiding: traffic.flatMap { $0.names.hidden.names }, keeping: traffic.flatMap { $0.names.kept.names })
-        let replacer = SecretReplacer(exchanges, names, environment: ProcessInfo.processInfo.environment)
+        let replacer = SecretReplacer(exchanges, Comparison(names), environment: ProcessInfo.processInfo.environment)
         guard replacer.problems.isEmpty else {
             return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
         }

@@ -18,10 +18,10 @@ struct RecordedFile: Sendable {
     /// Whether another program has written it.
     let isFromOtherProgram: Bool
 
-    /// - Parameter requests: The requests of the exchanges.
-    init(_ exchanges: [RecordedExchange], _ requests: [ComparedRequest], _ placeholders: Placeholders, name: String) {
+    init(_ exchanges: [RecordedExchange], _ placeholders: Placeholders, name: String, _ comparison: Comparison) {
         entries = exchanges.enumerated().map { index, exchange in
-            Entry(exchange: exchange, path: "\(name): log.entries[\(index)]", problem: nil, request: requests[index])
+            let request = comparison.request(exchange, placeholders)
+            return Entry(exchange: exchange, path: "\(name): log.entries[\(index)]", problem: nil, request: request)
         }
         (self.placeholders, isFromOtherProgram) = (placeholders, false)
     }
@@ -41,10 +41,15 @@ struct RecordedFile: Sendable {
             // By time, as the format says, and as they stand where that is the same.
             let sorted = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }
                 .map(\.element)
-            let replacer = SecretReplacer(requestsOf: sorted.map(\.exchange), comparison)
-            let (requests, placeholders) = replacer.requests(comparison)
-            entries = sorted.enumerated().map { index, entry in
-                Entry(exchange: replacer.exchanges[index], path: entry.path, problem: entry.problem, request: requests[index])
+            let ordered = sorted.enumerated().map { index, entry in
+                var exchange = comparison.stored(entry.exchange)
+                exchange.order = (2 * index, 2 * index + 1)
+                return exchange
+            }
+            let replacer = SecretReplacer(ordered, comparison, isFromOtherProgram: true)
+            let placeholders = replacer.placeholders
+            entries = zip(sorted, replacer.exchanges).map { entry, exchange in
+                Entry(exchange: exchange, path: entry.path, problem: entry.problem, request: comparison.request(exchange, placeholders))
             }
             (self.placeholders, isFromOtherProgram) = (placeholders, true)
         }

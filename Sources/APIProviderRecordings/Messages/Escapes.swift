@@ -5,7 +5,7 @@ import MockNetwork
 extension [UInt8] {
     /// The bytes without NULs, as UTF-16 has them, and without escapes of JSON, URLs and HTML. Escapes of escapes are decoded, too.
     func decodingEscapes() -> [UInt8] {
-        var bytes = replacing(0, with: [])
+        var bytes = replacing([0], with: [])
         // Each time, nested escapes lose one level. More than eight levels are no text of a server.
         for _ in 0..<8 {
             var copied = 0
@@ -15,7 +15,7 @@ extension [UInt8] {
                 return (place..<end, text)
             }
             guard !edits.isEmpty else { break }
-            bytes = bytes.applying(edits).replacing(0, with: [])
+            bytes = bytes.applying(edits).replacing([0], with: [])
         }
         return bytes
     }
@@ -26,9 +26,14 @@ extension [UInt8] {
     private func escape(at place: Int) -> (text: [UInt8], end: Int)? {
         switch self[place] {
         case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) }
-        case UInt8(ascii: "%"): percentEscape(self, at: place).map { ([$0], place + 3) }
+        case UInt8(ascii: "%"): percentEscape(at: place).map { ([$0], place + 3) }
         default: entity(at: place)
         }
+    }
+
+    private func percentEscape(at place: Int) -> UInt8? {
+        guard place + 2 < count, let high = self[place + 1].hexValue, let low = self[place + 2].hexValue else { return nil }
+        return high << 4 | low
     }
 
     /// The character reference of HTML at `place`. Browsers take one without its semicolon.
@@ -62,18 +67,14 @@ extension String {
     private func decoding(_ mark: Character, _ escape: ([UInt8], Int) -> (text: [UInt8], end: Int)?) -> String {
         guard contains(mark) else { return self }
         let bytes = Array(utf8)
-        return bytes.applying(
-            bytes.split(mark, in: 0..<bytes.count).dropLast().compactMap { piece in
-                escape(bytes, piece.upperBound).map { (piece.upperBound..<$0.end, $0.text) }
-            }
-        ).text
+        return bytes.applying(ByteSet("\(mark)").places(in: bytes).compactMap { place in escape(bytes, place).map { (place..<$0.end, $0.text) } }).text
     }
 
-    var escapedAsHTMLText: String {
-        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;")].reduce(self) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+    var escapedAsHTML: String {
+        [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(self) {
+            $0.replacingOccurrences(of: $1.0, with: $1.1)
+        }
     }
-
-    var escapedAsHTML: String { escapedAsHTMLText.replacingOccurrences(of: "\"", with: "&quot;").replacingOccurrences(of: "'", with: "&#39;") }
 
     /// The text as it stands between the quotes of JSON.
     var escapedInJSON: String { String(decoding: jsonString.dropFirst().dropLast(), as: UTF8.self) }
@@ -82,7 +83,7 @@ extension String {
     var spellings: Set<String> {
         let escapes: [(String) -> String] = [
             { $0.escapedAsValue }, { $0.escapedAsValue.replacingOccurrences(of: "%20", with: "+") },
-            { text in Self.escape.replacing(in: text.escapedAsValue) { $0.whole.text.lowercased() } }, { $0.escapedInJSON },
+            { text in Self.escape.replacing(in: text.escapedAsValue) { $0[0]?.text.lowercased() } }, { $0.escapedInJSON },
             { $0.escapedInJSON.replacingOccurrences(of: "/", with: "\\/") },
             { text in text.escapedInJSON.escapingScalars({ $0.value >= 0x80 }) { "\($0)".utf16.map { String(format: "\\u%04x", $0) }.joined() } },
             { $0.escapedAsHTML }, { text in text.escapingScalars(\.isMark) { "&#\($0.value);" } },

@@ -7,14 +7,13 @@ extension NewRecording {
     ///
     /// - Parameter sent: The exchanges with all their headers.
     func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        var warnings: [String] = []
-        if !replacer.keptNames.isEmpty {
-            let names = replacer.keptNames
-            let more = names.count > 20 ? " and \(names.count - 20) more" : ""
-            warnings.append("Kept as they came: \(names.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].")
+        var warnings = unusedNames(comparison) + standingElsewhere.prefix(5)
+        let texts = Set(replacer.secrets.map(\.text))
+        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) }.keys.sorted()
+        if !kept.isEmpty {
+            let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
+            warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
         }
-        warnings += replacer.clearPlaces.prefix(5)
-        warnings += unusedNames(comparison)
         warnings += sameLines { numbers in
             let names = tellingHeaders(numbers.map { sent[$0] }, comparison)
             return names.isEmpty
@@ -23,11 +22,21 @@ extension NewRecording {
                     + "not compare. To compare them: comparing: [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
         }
         warnings += replay.requestsToldApartByOrder.prefix(5).map { "\($0) was sent with several secrets, which are told apart by their order." }
-        for exchange in replacer.exchanges {
-            guard let body = exchange.response?.body, body.count >= 1 << 20, ![UInt8](body).isUTF8 else { continue }
-            warnings.append("\(exchange.summary) has a binary body of \(body.count >> 20) MB.")
+        return warnings
+            + replacer.finder.expiries.sorted { $0.key < $1.key }.map { name, end in
+                "\(sent[end.exchange].summary) has \(name): the test may fail after \(end.text)."
+            }
+    }
+
+    /// Where secrets that are replaced only under their names still stand.
+    private var standingElsewhere: [String] {
+        let common = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }.prefix(50)
+        return common.compactMap { secret in
+            let exchange = replacer.exchanges.first { exchange in
+                [false, true].contains { Message(exchange, at: 0, isResponse: $0).bytes.contains(secret.text) }
+            }
+            return exchange.map { "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \($0.summary)." }
         }
-        return warnings + replacer.expiryWarnings
     }
 
     /// What `warning` says of each group of entries whose lines and cookies are equal, and whose responses are not.
@@ -51,7 +60,7 @@ extension NewRecording {
 
     /// The names that the test gives and nothing has.
     private func unusedNames(_ comparison: Comparison) -> [String] {
-        let seen = replacer.seenNames
+        let seen = Set(replacer.finder.seenNames.keys)
         let everything = Comparison(comparison.names)
         let places = Set(
             comparison.ignored.isEmpty
@@ -63,7 +72,7 @@ extension NewRecording {
         ]
         return options.flatMap { option, names, isUsed in
             names.filter { !isUsed($0) }.map { name in
-                let candidates = option == "ignoring" ? Set(places.map { $0.value("").name }) : seen
+                let candidates = option == "ignoring" ? Set(places.compactMap(\.names.names.last)) : seen
                 let near = candidates.filter { !$0.isEmpty && $0.distance(from: name) <= max(2, name.utf8.count * 2 / 3) }
                 let nearest = near.min { ($0.distance(from: name), $0) < ($1.distance(from: name), $1) }
                 return "\(option): nothing is called \"\(name)\".\(nearest.map { " The nearest is \"\($0)\"." } ?? "")"

@@ -20,9 +20,9 @@ struct NewRecording {
         _ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
     ) {
-        replacer = SecretReplacer(exchanges.map(comparison.stored), comparison.names, environment: environment)
-        let (requests, placeholders) = replacer.requests(comparison)
-        replay = Replay(RecordedFile(replacer.exchanges, requests, placeholders, name: name), comparison)
+        replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: environment)
+        let placeholders = replacer.placeholders
+        replay = Replay(RecordedFile(replacer.exchanges, placeholders, name: name, comparison), comparison)
         var log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
         log._test = test
         log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }

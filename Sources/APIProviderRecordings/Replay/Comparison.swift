@@ -55,37 +55,56 @@ struct Comparison: Sendable {
         return Set(fields).subtracting(neverVarying)
     }
 
-    /// The exchange with those headers of its request alone that a file has.
+    /// The exchange with those headers of its request alone that a file has, and without Base64 in Basic authentication.
     func stored(_ exchange: RecordedExchange) -> RecordedExchange {
         let varying = Self.varyingHeaders(of: exchange.response)
         var exchange = exchange
+        for (name, value) in exchange.headers where name.lowercased().hasSuffix("authorization") {
+            let (scheme, text) = value.splittingScheme
+            if scheme.lowercased() == "basic ", let pair = text.basicPair { exchange.headers[name] = "\(scheme)\(pair.user):\(pair.password)" }
+        }
         for (name, _) in exchange.headers where !stores(header: name) && !varying.contains(name.lowercased()) { exchange.headers[name] = nil }
         return exchange
     }
 
     // MARK: - Lines
 
-    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        let url = URLParts(placeholders.canonical(exchange.url))
-        var (lines, cookies): (Lines, [String: String]) = (Lines(), [:])
+    /// A request as lines. A credential is one for its scheme, and one for each of its parts.
+    func allLines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
+        var lines = Lines()
         lines.add(HTTPMethod(rawValue: exchange.method))
+        let url = URLParts(placeholders.canonical(exchange.url))
         lines.add(url)
         lines.add(query: url.formQuery)
-        for (name, text) in exchange.headers {
-            let value = placeholders.canonical(text)
-            switch name.lowercased() {
-            case "cookie":
-                var all = Lines()
-                all.add(header: name, value)
-                for (place, values) in all.values { cookies[String(place.text.dropFirst("cookie ".count))] = values.first?.text }
-            case "content-type": if !exchange.body.isEmpty { lines.add(header: name, value.mediaType) }
-            case let name where name.hasSuffix("authorization"): lines.add(authorization: value, name)
-            default: lines.add(header: name, value)
+        for (name, value) in exchange.headers {
+            let text = placeholders.canonical(value)
+            if name.lowercased().hasSuffix("authorization") {
+                lines.add(authorization: text.trimmingCharacters(in: .whitespaces), name.lowercased())
+            } else if name.isField("Content-Type") {
+                if !exchange.body.isEmpty { lines.add(header: name, text.mediaType) }
+            } else {
+                lines.add(header: name, text)
             }
         }
         lines.add(body: placeholders.canonical(exchange.body), type: exchange.type)
-        lines.removeAll { ["query X-Amz-Date", "query X-Goog-Date"].contains($0.text) || isIgnored($0) }
-        return ComparedRequest(lines: lines, cookies: cookies.filter { !isIgnored(Place("cookie \($0.key)")) })
+        return lines
+    }
+
+    /// Made anew in each request by a scheme that signs it, or by the clock.
+    private static let signatures = Expression(
+        #"^header .*authorization\.(credential|signature|response|cnonce|nc|oauth_(nonce|timestamp|signature))$|^query x-(amz|goog)-date$"#,
+        isCaseSensitive: false)
+
+    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
+        var request = ComparedRequest(lines: allLines(of: exchange, placeholders))
+        request.lines.removeAll { place in
+            isIgnored(place) || (place.isHeader || place.text.hasPrefix("query ")) && !Self.signatures.matches(in: place.text).isEmpty
+        }
+        for (place, values) in request.lines.values where place.text.hasPrefix("cookie ") {
+            request.cookies[String(place.text.dropFirst("cookie ".count))] = values.first?.text
+        }
+        request.lines.removeAll { $0.text.hasPrefix("cookie ") }
+        return request
     }
 
     private func isIgnored(_ place: Place) -> Bool {
@@ -110,14 +129,8 @@ struct Comparison: Sendable {
 }
 
 extension Lines {
-    /// Made anew in each request by a scheme that signs it.
-    private static let signatures: Set = [
-        "credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature",
-    ]
-
     /// Adds the scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
     fileprivate mutating func add(authorization value: String, _ name: String) {
-        let value = value.trimmingCharacters(in: .whitespaces)
         let parts = "\(value) ".splittingScheme.text.isEmpty ? [value[...], ""] : value.split(separator: " ", maxSplits: 1)
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", value)
         func add(_ text: String, _ part: String) { self.add(Value(.text(text)), at: Place("header \(name)\(part)")) }
@@ -132,7 +145,7 @@ extension Lines {
         } else if parameters.isEmpty {
             add(rest, "")
         } else {
-            for (name, text) in parameters where !Self.signatures.contains(name.lowercased()) { add(text, ".\(name)") }
+            for (name, text) in parameters { add(text, ".\(name)") }
         }
     }
 }
@@ -159,12 +172,22 @@ extension String {
     }
 }
 
-extension Lines.Value {
-    /// The text, or the number as it is written.
-    var text: String? {
-        switch content {
-        case .text(let text), .number(let text, _), .literal(let text): text
-        case .object, .array, .bytes: nil
+extension String {
+    /// The user and the password of Basic authentication (RFC 7617).
+    var basicPair: (user: String, password: String)? {
+        guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":") else {
+            return nil
+        }
+        return (String(text[..<colon]), String(text[colon...].dropFirst()))
+    }
+
+    /// The parameters of a scheme such as Digest, in their order.
+    fileprivate var authorizationParameters: [(name: String, value: String)] {
+        guard utf8.contains(where: { ",\"".utf8.contains($0) }) else { return [] }
+        return Self.parameter.matches(in: self).compactMap { match in
+            match[1].flatMap { name in (match[2] ?? match[3]).map { (name.text, $0.text) } }
         }
     }
+
+    private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
 }

@@ -44,7 +44,7 @@ struct Pattern: Sendable {
                 position += part.count
             case .placeholder(let placeholder, let isFree):
                 guard let end = end(ofPlaceholderAt: index, in: bytes, from: position),
-                    attempt.takes(bytes.text(in: position..<end), for: placeholder, isFree: isFree)
+                    attempt.takes(Array(bytes[position..<end]).text, for: placeholder, isFree: isFree)
                 else { return false }
                 position = end
             }
@@ -105,5 +105,5 @@ extension String {
     fileprivate var label: String { lastIndex(of: "-").map { String(self[..<$0]) } ?? "" }
 
     /// Without escapes. It may stand in one place with them, and in another without.
-    fileprivate var decoded: [UInt8] { Array(utf8).decodingEscapes().replacing(UInt8(ascii: "+"), with: [0x20]) }
+    fileprivate var decoded: [UInt8] { Array(utf8).decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) }
 }

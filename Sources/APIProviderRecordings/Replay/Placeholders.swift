@@ -26,7 +26,7 @@ struct Placeholders: Sendable {
 
     /// The text with the placeholder alone for each JWT whose signature it is. The times in its claims move.
     func canonical(_ text: String) -> String {
-        guard !places.isEmpty, Array(text.utf8).has(text: "eyJ") else { return text }
+        guard !places.isEmpty, Array(text.utf8).contains("eyJ") else { return text }
         return Self.jwt.replacing(in: text) { match in
             // More text may follow that looks as if it belonged to the signature.
             match[3].flatMap { signature(of: $0.text) == nil ? nil : $0.text }
@@ -35,7 +35,7 @@ struct Placeholders: Sendable {
 
     func canonical(_ body: Data) -> Data {
         let bytes = [UInt8](body)
-        return bytes.has(text: "eyJ") ? Data(canonical(bytes.text).utf8) : body
+        return bytes.contains("eyJ") ? Data(canonical(bytes.text).utf8) : body
     }
 
     /// The placeholder with which the third part of a JWT begins.
@@ -43,23 +43,4 @@ struct Placeholders: Sendable {
 
     /// The head, the claims and the signature of a JWT.
     static let jwt = Expression(#"(eyJ[\w-]+)\.([\w-]+)\.([\w-]+)"#)
-}
-
-extension Place {
-    /// The place with all elements of an array as one: `body.items[].id`.
-    var general: String { text.contains("[") ? Self.index.replacing(in: text) { _ in "[]" } : text }
-
-    private static let index = Expression(#"\[\d*\]"#)
-
-    /// A value at this place, with the last of its names and those of what it stands in.
-    func value(_ text: String) -> NamedValue {
-        for (start, kind) in [("header ", NamedValue.Kind.header), ("cookie ", .cookie)] where self.text.hasPrefix(start) {
-            let name = String(self.text.dropFirst(start.count))
-            return NamedValue(name: name, text: text, kind: kind == .header && name.contains("authorization") ? .credential : kind)
-        }
-        guard !self.text.hasPrefix("path ") else { return NamedValue(name: self.text, text: text) }
-        let plain = Self.index.replacing(in: self.text.replacingOccurrences(of: "query ", with: "", options: .anchored)) { _ in "" }
-        let names = plain.split { ".@[]".contains($0) }.map { $0.removingPercentEncoding ?? String($0) }
-        return NamedValue(name: names.last ?? "", enclosing: names.dropLast(), text: text)
-    }
 }

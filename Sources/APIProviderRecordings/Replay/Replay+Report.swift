@@ -15,7 +15,8 @@ private struct Difference: CustomStringConvertible {
     /// The name for `ignoring`.
     var name: String {
         let general = place.general
-        return general.hasPrefix("body.") ? String(general.dropFirst(5)) : place.value("").name
+        if general.hasPrefix("body.") { return String(general.dropFirst(5)) }
+        return place.names.start == "path" ? place.text : place.names.names.last ?? ""
     }
 }
 
@@ -59,7 +60,8 @@ extension Replay {
     private func isSecret(_ exchange: RecordedExchange) -> (Place, String) -> Bool {
         { place, text in
             placeholders.places[text] == nil
-                && (comparison.names.label(of: place.value(text), inResponse: false) != nil || exchange.markedSecrets.contains { text.contains($0) })
+                && (NamedValue(.init(.text(text)), at: place, Lines()).flatMap { comparison.names.label(of: $0, inResponse: false) } != nil
+                    || exchange.markedSecrets.contains { text.contains($0) })
         }
     }
 }

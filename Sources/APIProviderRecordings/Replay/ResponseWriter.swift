@@ -11,72 +11,67 @@ struct ResponseWriter {
 
     func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
         var written = headers
-        for (name, value) in headers {
-            let text = movingJWTs(in: value)
-            let edits = reader.header(name, Array(text.utf8))
-            written[name] = moved(replacing(in: Array(text.utf8).applying(edits).text, \.escapedAsValue), name)
-        }
+        for (name, value) in headers { written[name] = moved(filled(value, \.escapedAsValue), name) }
         return written
     }
 
+    /// A text in JSON has the escapes of JSON, one in markup those of HTML, and one in a URL those of URLs.
     func body(_ body: Data, _ type: String) -> Data {
-        var bytes = [UInt8](body)
-        guard !placeholders.occurrences(in: bytes.text).isEmpty || texts.keys.contains(where: \.isNumber) else { return body }
-        bytes = Array(movingJWTs(in: bytes.text).utf8)
-        if let edits = reader.json(bytes) { return Data(bytes.applying(edits)) }
-        bytes = bytes.applying(reader.body(bytes, type))
+        let text = [UInt8](body).text
+        guard !placeholders.occurrences(in: text).isEmpty || texts.keys.contains(where: { $0.utf8.count < 8 }) else { return body }
+        let isJSON = type.mediaType.hasSuffix("json") || type.mediaType.isStreamOfLines || Lines(json: body) != nil
         let isMarkup = ["html", "xml"].contains { type.mediaType.hasSuffix($0) }
-        return Data(replacing(in: bytes.text, isMarkup ? \.escapedAsHTML : { $0 }).utf8)
+        let filled = Data(withNumbers(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }).utf8)
+        // In JSON in a text of JSON, an escape may be missing.
+        return isJSON && Lines(json: body) != nil && Lines(json: filled) == nil ? body : filled
     }
 
     // MARK: - Texts
 
-    private var reader: ValueReader {
-        var reader = ValueReader { value in
-            guard value.kind != .key else { return nil }
-            if value.kind == .number {
-                guard let text = texts[value.text], text.isNumber else { return nil }
-                return hasName(value.name, of: value.text) ? text : nil
+    private static let urlMark = Expression(#"(?:[?&][\w.-]+=|://[^\s"'<>]*/)$"#)
+
+    private func filled(_ text: String, _ escaped: (String) -> String) -> String {
+        let bytes = Array(replacingJWTs(in: text).utf8)
+        return bytes.applying(
+            placeholders.occurrences(in: bytes.text).compactMap { range, placeholder in
+                guard let text = texts[placeholder], placeholder.utf8.count >= 8 else { return nil }
+                let isInURL = !Self.urlMark.matches(in: Array(bytes[max(0, range.lowerBound - 200)..<range.lowerBound]).text).isEmpty
+                return (range, Array((isInURL ? text.escapedAsValue : escaped(text)).utf8))
             }
-            if value.text.isNumber, !hasName(value.name, of: value.text) { return nil }
-            let text = replacing(in: value.text, value.text.contains("://") ? \.escapedAsValue : { $0 })
-            return text == value.text ? nil : text
-        }
-        reader.beginsInside = true
-        return reader
+        ).text
     }
 
-    /// Whether a name says the same as the one under which the placeholder takes its text. A number may stand elsewhere by chance.
-    private func hasName(_ name: String, of placeholder: String) -> Bool {
-        guard placeholder.utf8.count < 8 else { return true }
-        let names = (placeholders.places[placeholder] ?? []).map { Place($0).value("").name }
-        return names.contains { $0 == name || CredentialNames.match($0).map { $0.label == CredentialNames.match(name)?.label } == true }
-    }
-
-    private func replacing(in text: String, _ escaped: (String) -> String) -> String {
-        let edits = placeholders.occurrences(in: text).compactMap { range, placeholder in
-            texts[placeholder].map { (range, Array(escaped($0).utf8)) }
+    /// A number of few digits may stand elsewhere by chance, so it is filled in where it stands behind its name, if it is a number.
+    private func withNumbers(_ text: String) -> String {
+        texts.filter { $0.key.utf8.count < 8 && $0.value.isNumber }.reduce(text) { text, number in
+            let names = Set((placeholders.places[number.key] ?? []).compactMap { Place($0).names.names.last })
+            let labels = Set(names.compactMap { CredentialNames.match($0)?.label })
+            return Expression(#"([\w-]+)("\s*:\s*)\#(number.key)(?![\w.])"#).replacing(in: text) { match in
+                guard let name = match[1]?.text, names.contains(name) || CredentialNames.match(name).map({ labels.contains($0.label) }) == true
+                else { return nil }
+                return "\(name)\(match[2]?.text ?? "")\(number.value)"
+            }
         }
-        return edits.isEmpty ? text : Array(text.utf8).applying(edits).text
     }
 
     // MARK: - Times
 
     /// A JWT of the test is the test's again. Of another, the claims have the texts of this replay, and its times move.
-    private func movingJWTs(in text: String) -> String {
-        guard Array(text.utf8).has(text: "eyJ") else { return text }
+    private func replacingJWTs(in text: String) -> String {
+        guard Array(text.utf8).contains("eyJ") else { return text }
         return Placeholders.jwt.replacing(in: text) { match in
-            guard let end = match[3]?.text, let signature = placeholders.signature(of: end) else { return nil }
+            guard let head = match[1]?.text, let claims = match[2].flatMap({ Data(base64URL: $0.text) }), let end = match[3]?.text,
+                let signature = placeholders.signature(of: end)
+            else { return nil }
             if let text = texts[signature] { return text + end.dropFirst(signature.count) }
-            let moving = ValueReader { value in
-                guard value.kind == .number, ["exp", "iat", "nbf", "auth_time"].contains(value.name), let time = Int64(value.text) else {
-                    return value.kind == .text ? self.reader.replacement(value) : nil
-                }
-                return "\(time + Int64(elapsed))"
+            let moved = Self.time.replacing(in: filled([UInt8](claims).text, \.escapedInJSON)) { match in
+                match[1].flatMap { name in match[2].flatMap { Int64($0.text) }.map { "\(name.text)\($0 + Int64(elapsed))" } }
             }
-            return moving.newJWT(match.whole.text)
+            return "\(head).\(Data(moved.utf8).base64URL).\(end)"
         }
     }
+
+    private static let time = Expression(#"("(?:exp|iat|nbf|auth_time)"\s*:\s*)(\d+)"#)
 
     private func moved(_ value: String, _ name: String) -> String {
         switch name.lowercased() {

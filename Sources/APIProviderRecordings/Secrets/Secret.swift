@@ -11,20 +11,17 @@ struct Secret: Sendable {
     var isFromResponse = false
     /// Whether it may stand elsewhere by chance, so that it is replaced only where a name says that it is the secret.
     var isCommon = true
-    /// Whether the program or the environment says that it is secret, wherever it stands in a request.
-    var isMarked = false
+    /// The general lines of requests where a replay takes a text for it: where it has its name, or all if the program says that it is secret.
+    var places: Set<String> = []
     private(set) var placeholder = ""
     /// The placeholder, after the head and the claims of a JWT.
     var replacement = ""
-
-    /// Whether it is a number, whatever its sign. One of a few digits may stand elsewhere by chance.
-    var isNumber: Bool { text.isNumber }
 
     /// Gives it the placeholder with this number. A number stays one of as many digits, and a UUID a UUID.
     mutating func setPlaceholder(_ number: Int, width: Int) {
         if UUID(uuidString: text) != nil {
             placeholder = "00000000-0000-4000-8000-\("\(number)".leftPadded(to: 12))"
-        } else if isNumber {
+        } else if text.isNumber {
             placeholder = Self.number(like: text, number)
         } else {
             placeholder = "\(label)-\("\(number)".leftPadded(to: width))"
@@ -32,15 +29,13 @@ struct Secret: Sendable {
         replacement = placeholder
     }
 
-    /// A number that begins with 1: `-48.137` becomes `-10.001`. It has more digits if there are not enough numbers.
+    /// A number that begins with 1: `-48.137` becomes `-10.000`. It has more digits if there are not enough numbers.
     private static func number(like text: String, _ number: Int) -> String {
         let sign = text.hasPrefix("-") ? "-" : ""
-        let parts = text.dropFirst(sign.count).prefix { $0.isNumber || $0 == "." }.split(separator: ".")
-        let counts = parts.map(\.count), all = counts.reduce(0, +)
-        // The first is 1, 10, 100 and so on.
-        let digits = Array("1" + (all > 1 || number > 1 ? "\(number - 1)".leftPadded(to: all - 1) : ""))
-        let fraction = counts.count > 1 ? counts[1] : 0
-        return sign + String(digits.dropLast(fraction)) + (fraction > 0 ? "." + String(digits.suffix(fraction)) : "")
+        let counts = text.dropFirst(sign.count).prefix { $0.isNumber || $0 == "." }.split(separator: ".").map(\.count)
+        let rest = counts.reduce(-1, +), fraction = counts.count > 1 ? counts[1] : 0
+        let digits = "1" + (rest > 0 || number > 1 ? "\(number - 1)".leftPadded(to: rest) : "")
+        return sign + digits.dropLast(fraction) + (fraction > 0 ? ".\(digits.suffix(fraction))" : "")
     }
 }
 
@@ -52,5 +47,5 @@ extension String {
         return (try? tokens.next())?.range.count == utf8.count
     }
 
-    func leftPadded(to count: Int) -> String { String(repeating: "0", count: max(0, count - utf8.count)) + self }
+    fileprivate func leftPadded(to count: Int) -> String { String(repeating: "0", count: max(0, count - utf8.count)) + self }
 }

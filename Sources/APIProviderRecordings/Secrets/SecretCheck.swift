@@ -28,7 +28,7 @@ struct SecretCheck: Sendable {
         let encodings: [String.Encoding] = secret.utf8.allSatisfy { $0 < 0x80 } ? [] : [.utf16LittleEndian, .utf16BigEndian, .isoLatin1]
         let others = encodings.compactMap { secret.data(using: $0) }.map { $0.filter { $0 != 0 } }
         let plain = texts.map { Array($0.utf8) } + others.map { Array($0) }
-        return plain + plain.map { $0.decodingEscapes().replacing(UInt8(ascii: "+"), with: [0x20]) }
+        return plain + plain.map { $0.decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) }
     }
 
     /// The indices of the secrets that stand in `bytes`, and of those that stand there in Base64.
@@ -42,7 +42,7 @@ struct SecretCheck: Sendable {
                 let plain = text.decodingEscapes()
                 // Each escape is longer than what it stands for.
                 let forms = [text] + (plain.count < text.count ? [plain] : [])
-                    + (plain.has("+") ? [plain.replacing(UInt8(ascii: "+"), with: [0x20])] : [])
+                    + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
                 for match in forms.flatMap({ search.matches(in: $0) }) {
                     all.insert(owners[match.text])
                     if level > 0 { inBase64.insert(owners[match.text]) }
@@ -71,7 +71,7 @@ private struct Base64Words {
 
     static func decodings(of text: [UInt8]) -> [[UInt8]] {
         guard text.count >= 11 else { return [] }
-        return notations.filter { $0.marks.isEmpty || $0.marks.contains(where: text.has) }.map { $0.words.decoded(text) }.filter { !$0.isEmpty }
+        return notations.filter { $0.marks.isEmpty || $0.marks.contains { text.contains("\($0)") } }.map { $0.words.decoded(text) }.filter { !$0.isEmpty }
     }
 
     /// The number of each character; 64 if it ends a word.

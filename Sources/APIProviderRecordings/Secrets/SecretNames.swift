@@ -22,23 +22,32 @@ struct SecretNames: Sendable {
 
     /// The beginning of the placeholder of a value, such as `token`; `nil` if its names say nothing.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
-        let isHeader = value.kind == .header
+        let (name, isHeader) = (value.name, value.kind == .header)
         if value.kind == .credential {
-            let match = CredentialNames.match(value.name)
-            return value.name == "user" ? "user" : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
+            let match = CredentialNames.match(name)
+            return name == "user" ? name : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
         }
-        if hidden.contains(value.name, isHeader: isHeader) { return value.name.asLabel }
-        if let name = value.enclosing.last(where: { hidden.contains($0, isHeader: false) }) { return name.asLabel }
-        guard !kept.contains(value.name, isHeader: isHeader) else { return nil }
-        if value.kind == .cookie { return CredentialNames.match(value.name)?.label ?? "cookie" }
-        if let (label, strength) = CredentialNames.match(value.name) {
-            return hides(value, strength, inResponse: isInResponse) ? label : nil
-        }
+        if hidden.contains(name, isHeader: isHeader) { return name.asLabel }
+        if let name = value.names.dropLast().last(where: { hidden.contains($0, isHeader: false) }) { return name.asLabel }
+        guard !kept.contains(name, isHeader: isHeader) else { return nil }
+        if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
+        if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }
         // What stands in an object stands there as if it had the object's name, but for numbers.
         guard value.kind != .number else { return nil }
-        return value.enclosing.reversed().lazy.compactMap { CredentialNames.match($0) }.first.flatMap { label, strength in
+        return value.names.dropLast().reversed().lazy.compactMap { CredentialNames.match($0) }.first.flatMap { label, strength in
             hides(value, strength, inResponse: isInResponse) ? label : nil
         }
+    }
+
+    static let claimsOfClients: Set = ["azp", "aud", "client_id"]
+    private static let claimsOfPersons: Set = [
+        "email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username",
+    ]
+
+    /// Whether a claim of a JWT may be a secret: under a name of the list, of who has recorded, or of the app.
+    func redacts(claim value: NamedValue) -> Bool {
+        guard value.isClaim else { return false }
+        return Self.claimsOfPersons.contains(value.name) || Self.claimsOfClients.contains(value.name) || label(of: value, inResponse: true) != nil
     }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
@@ -62,13 +71,6 @@ extension String {
     var asLabel: String {
         let words = CredentialNames.words(of: self).joined(separator: "-")
         return words.isEmpty ? "hidden" : words
-    }
-
-    /// The scheme of a credential with the space behind it, such as `Bearer `, and the rest.
-    var splittingScheme: (scheme: String, text: String) {
-        guard let space = firstIndex(of: " ") else { return ("", self) }
-        let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]
-        return schemes.contains(self[..<space].lowercased()) ? (String(self[...space]), String(self[space...].dropFirst())) : ("", self)
     }
 
     /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.

@@ -10,14 +10,9 @@ struct SecretReplacer {
     private(set) var secrets: [Secret]
     /// The reasons why these exchanges cannot be written, in sentences without secrets.
     private(set) var problems: [String] = []
-    /// The names of values that look random and stay as they came.
-    let keptNames: [String]
-    /// All names in the recording.
-    let seenNames: Set<String>
-    /// Sentences about times at which a replay may become another.
-    let expiryWarnings: [String]
+    let finder: SecretFinder
     private let originals: [RecordedExchange]
-    private let names: SecretNames
+    private let messages: [Message]
     /// The secrets by their texts.
     private let indices: [String: Int]
     /// The texts that are replaced wherever they stand, in both cases if they are hexadecimal, and the secret of each.
@@ -27,136 +22,53 @@ struct SecretReplacer {
     /// The exchanges whose requests have what the app has from a response.
     private var requestsWithResponses: Set<Int> = []
 
-    /// Replaces all secrets, and tries to find them afterwards.
-    ///
-    /// - Parameter environment: Its variables may be secrets, too.
-    init(_ exchanges: [RecordedExchange], _ names: SecretNames, environment: [String: String] = [:]) {
-        let (parts, finder): ([MessagePart], SecretFinder)
-        (self, parts, finder) = Self.finding(in: exchanges, names, environment)
-        for (key, part) in finder.keys.sorted(by: { $0.key < $1.key }) {
-            problems += everywhere.search.matches(in: Array(key.utf8)).map { match in
-                "\(exchanges[part.exchange].summary) has \(secrets[everywhere.secrets[match.text]].placeholder) as the name of a member in "
-                    + "\(part.name), where it cannot be replaced. To write it otherwise: \(part.cure)"
-            }
+    /// - Parameters:
+    ///   - isFromOtherProgram: What the app has from a response stays, and nothing is a reason to refuse.
+    ///   - environment: Its variables may be secrets, too.
+    init(_ exchanges: [RecordedExchange], _ comparison: Comparison, isFromOtherProgram: Bool = false, environment: [String: String] = [:]) {
+        (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
+        let values = messages.map { message in
+            let exchange = exchanges[message.exchange]
+            guard message.isResponse else { return NamedValue.values(of: comparison.allLines(of: exchange)) }
+            return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
         }
-        replace(in: parts, finder.partsOfCommonSecrets)
-    }
-
-    /// Replaces the secrets of the test and the environment in the file of another program. What the app has from a response is text.
-    init(requestsOf exchanges: [RecordedExchange], _ comparison: Comparison) {
-        var ordered = exchanges
-        for index in ordered.indices { ordered[index].order = (2 * index, 2 * index + 1) }
-        let parts: [MessagePart]
-        (self, parts, _) = Self.finding(in: ordered, comparison.names, [:])
-        for var part in parts {
-            part.bytes = replaced(part, SecretCheck([])) { !$0.isFromResponse }.bytes
-            part.write(to: &self.exchanges[part.exchange])
-        }
-    }
-
-    private static func finding(
-        in exchanges: [RecordedExchange], _ names: SecretNames, _ environment: [String: String]
-    ) -> (SecretReplacer, [MessagePart], SecretFinder) {
-        let parts = exchanges.enumerated().flatMap { index, exchange in
-            [false, true].flatMap { MessagePart.parts(of: exchange, at: index, isResponse: $0) }
-        }
-        let times = parts.map { $0.isResponse ? exchanges[$0.exchange].order.end : exchanges[$0.exchange].order.begin }
-        let finder = SecretFinder(in: parts, times: times, names, marked: exchanges.map(\.markedSecrets), environment: environment)
-        return (SecretReplacer(exchanges, names, finder, parts), parts, finder)
-    }
-
-    private init(_ exchanges: [RecordedExchange], _ names: SecretNames, _ finder: SecretFinder, _ parts: [MessagePart]) {
+        finder = SecretFinder(in: messages, values, comparison.names, marked: exchanges.map(\.markedSecrets), environment: environment)
         let secrets = finder.secrets
-        let indices = Dictionary(secrets.enumerated().map { ($1.text, $0) }) { $1 }
-        (self.exchanges, originals, self.names, self.secrets, self.indices) = (exchanges, exchanges, names, secrets, indices)
-        seenNames = finder.seenNames
-        expiryWarnings = finder.expiries.sorted { $0.key < $1.key }.map { name, expiry in
-            "\(exchanges[expiry.part.exchange].summary) has \(name): the test may fail after \(expiry.text)."
-        }
-        keptNames = finder.randomValues.filter { name, texts in
-            !name.hasPrefix("path ") && texts.contains { indices[$0] == nil }
-        }.keys.sorted()
+        self.secrets = secrets
+        indices = Dictionary(secrets.enumerated().map { ($1.text, $0) }) { $1 }
         let searched = secrets.indices.filter { !secrets[$0].isCommon }.flatMap { index in
             secrets[index].text.inBothCases.map { (text: Array($0.utf8), secret: index) }
         }
         everywhere = (TextSearch(searched.map(\.text)), searched.map(\.secret))
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
-        checkOfResponses = SecretCheck(secrets.map { $0.isCommon || !$0.isFromResponse ? "" : $0.text })
-        setPlaceholders(parts)
+        checkOfResponses = SecretCheck(secrets.map { $0.isFromResponse && !$0.isCommon ? $0.text : "" })
+        setPlaceholders()
+        if isFromOtherProgram {
+            for message in messages.indices { replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange]) }
+        } else {
+            checkNames()
+            replace()
+        }
     }
 
     /// A request as the app sends it in a replay: what it takes from a response is a placeholder, and all else is as it came.
     func replayedRequest(_ index: Int) -> RecordedExchange {
         var exchange = originals[index]
-        guard requestsWithResponses.contains(index) else { return exchange }
-        for var part in MessagePart.parts(of: originals[index], at: index, isResponse: false) {
-            part.bytes = replaced(part, checkOfResponses) { $0.isFromResponse }.bytes
-            part.write(to: &exchange)
-        }
+        if requestsWithResponses.contains(index) { checked(2 * index, checkOfResponses) { $0.isFromResponse }.message.write(to: &exchange) }
         return exchange
+    }
+
+    /// The placeholders that stand in the exchanges.
+    var placeholders: Placeholders {
+        let search = TextSearch(secrets.map { Array($0.placeholder.utf8) })
+        let found = Set(Message.all(of: exchanges).flatMap { search.matches(in: $0.bytes).map(\.text) })
+        let standing = secrets.enumerated().filter { found.contains($0) || $1.placeholder.utf8.count < 8 }.map(\.element)
+        return Placeholders(Dictionary(standing.map { ($0.placeholder, $0.places) }) { $1 })
     }
 
     // MARK: - Placeholders
 
-    /// The requests, and the placeholders that stand in the exchanges with the places of requests where each takes a text in a replay: where
-    /// its name says that it is the secret or, if the program or the environment says so, wherever it stands.
-    func requests(_ comparison: Comparison) -> (requests: [ComparedRequest], placeholders: Placeholders) {
-        let bySelf = Dictionary(secrets.enumerated().map { ($1.placeholder, $0) }) { $1 }
-        let all = Placeholders(bySelf.mapValues { _ in [] })
-        var places: [String: Set<String>] = [:]
-        let requests = exchanges.map { comparison.request($0, all) }
-        for (index, exchange) in exchanges.enumerated() {
-            var found: [String: [Place]] = [:]
-            for (place, texts) in requests[index].texts {
-                for text in texts { for (_, placeholder) in all.occurrences(in: text) { found[placeholder, default: []].append(place) } }
-            }
-            for (placeholder, standing) in found {
-                guard let secret = bySelf[placeholder].map({ secrets[$0] }) else { continue }
-                let taking = secret.isFromResponse ? [] : placesThatTakeText(secret, standing, in: index)
-                places[placeholder, default: []].formUnion(taking.map(\.general))
-            }
-            for part in MessagePart.parts(of: exchange, at: 0, isResponse: true) {
-                for (_, placeholder) in all.occurrences(in: part.bytes.text) { places[placeholder] = places[placeholder] ?? [] }
-            }
-        }
-        return (requests, Placeholders(places))
-    }
-
-    /// - Parameter places: Where the placeholder stands in a request.
-    private func placesThatTakeText(_ secret: Secret, _ places: [Place], in exchange: Int) -> [Place] {
-        guard !secret.isMarked else { return places }
-        let named = places.filter { names.label(of: $0.value(secret.text), inResponse: false) != nil }
-        guard named.isEmpty else { return named }
-        // Its name may be beside it or within the value, as in JSON in a text.
-        var isNamed = false
-        let reader = ValueReader { value in
-            guard value.kind != .key, value.text.contains(secret.placeholder) else { return nil }
-            var value = value
-            value.text = secret.text
-            isNamed = isNamed || names.label(of: value, inResponse: false) != nil
-            return nil
-        }
-        for part in MessagePart.parts(of: exchanges[exchange], at: exchange, isResponse: false) { _ = part.edits(reader) }
-        return isNamed ? places : []
-    }
-
-    /// Sentences about secrets that are replaced under their names alone, and also stand elsewhere.
-    var clearPlaces: [String] {
-        secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }.prefix(50).compactMap { secret in
-            let text = Array(secret.text.utf8)
-            for (index, exchange) in exchanges.enumerated() {
-                for isResponse in [false, true] {
-                    for part in MessagePart.parts(of: exchange, at: index, isResponse: isResponse) where part.bytes.firstOffset(of: text) != nil {
-                        return "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \(part.name): "
-                            + "\(exchange.summary)"
-                    }
-                }
-            }
-            return nil
-        }
-    }
-
-    private mutating func setPlaceholders(_ parts: [MessagePart]) {
+    private mutating func setPlaceholders() {
         let counts = Dictionary(secrets.map { ($0.label, 1) }) { $0 + $1 }
         var (last, taken, rest): ([String: Int], Set<String>, [Int]) = ([:], Set(indices.keys), Array(secrets.indices))
         while !rest.isEmpty {
@@ -171,81 +83,127 @@ struct SecretReplacer {
             }
             // A text that stands in the traffic is no placeholder.
             let search = TextSearch(rest.map { Array(secrets[$0].placeholder.utf8) })
-            rest = Set(parts.flatMap { search.matches(in: $0.bytes).map { rest[$0.text] } }).sorted()
+            rest = Set(messages.flatMap { search.matches(in: $0.bytes).map { rest[$0.text] } }).sorted()
         }
-        for index in secrets.indices where secrets[index].text.isJWT {
-            let claims = reader(isResponse: secrets[index].isFromResponse) { _ in true }.newJWT(secrets[index].text) ?? secrets[index].text
-            secrets[index].replacement = claims[...(claims.lastIndex(of: ".") ?? claims.startIndex)] + secrets[index].placeholder
+        for index in secrets.indices where secrets[index].text.isJWT { secrets[index].replacement = jwt(secrets[index]) }
+    }
+
+    /// The JWT with its claims redacted, and the placeholder for its signature.
+    private func jwt(_ secret: Secret) -> String {
+        let parts = secret.text.split(separator: ".").map(String.init)
+        guard let claims = Data(base64URL: parts[1]).map({ [UInt8]($0) }), let lines = Lines(json: Data(claims)) else { return secret.text }
+        let edits = lines.values.flatMap { place, values in
+            values.compactMap { value -> Edits.Element? in
+                guard let text = value.text, let range = value.range, let index = indices[text], var named = NamedValue(value, at: place, lines)
+                else { return nil }
+                named.isClaim = true
+                guard !secrets[index].isCommon || finder.names.redacts(claim: named) else { return nil }
+                let replacement = secrets[index].replacement
+                return (range, text.isNumber ? Array(replacement.utf8) : replacement.jsonString)
+            }
         }
+        return "\(parts[0]).\(Data(claims.applying(edits)).base64URL).\(secret.placeholder)"
     }
 
     // MARK: - Replacing
 
-    /// - Parameter partsOfCommonSecrets: The parts with a secret that is replaced only where it has its name.
-    private mutating func replace(in parts: [MessagePart], _ partsOfCommonSecrets: Set<Int>) {
+    /// A secret that is the name of a member is found by no reader of the file.
+    private mutating func checkNames() {
+        for (name, message) in finder.seenNames.sorted(by: { $0.key < $1.key }) {
+            problems += everywhere.search.matches(in: Array(name.utf8)).map { match in
+                "\(exchanges[messages[message].exchange].summary) has \(secrets[everywhere.secrets[match.text]].placeholder) as the name of a "
+                    + "value, where it cannot be replaced. To write it otherwise: editing: { $0.response?.body = … }"
+            }
+        }
+    }
+
+    private mutating func replace() {
         let placeholders = secrets.filter(\.isFromResponse).map { Array($0.placeholder.utf8) }
         let (search, hasShortOnes) = (TextSearch(placeholders), placeholders.contains { $0.count < 8 })
-        for (place, var part) in parts.enumerated() {
-            // A large response is read by its values only if that is needed.
-            let left: Set<Int>
-            (part.bytes, left) = replaced(part, check, readingValues: !part.isResponse || partsOfCommonSecrets.contains(place))
-            if !part.isResponse, hasShortOnes || !search.matches(in: part.bytes).isEmpty { requestsWithResponses.insert(part.exchange) }
-            problems += left.sorted().map { index in
-                "\(exchanges[part.exchange].summary) has \(secrets[index].placeholder) in \(part.name), in a notation that is not replaced. To write it otherwise: "
-                    + part.cure
+        for number in messages.indices {
+            let (message, left) = checked(number, check)
+            if !message.isResponse, hasShortOnes || !search.matches(in: message.bytes).isEmpty {
+                requestsWithResponses.insert(message.exchange)
             }
-            part.write(to: &exchanges[part.exchange])
+            problems += left.map { part, secret in
+                let (name, cure) = message.description(of: part)
+                return "\(exchanges[message.exchange].summary) has \(secrets[secret].placeholder) in \(name), in a notation that is not "
+                    + "replaced. To write it otherwise: \(cure)"
+            }
+            message.write(to: &exchanges[message.exchange])
         }
     }
 
-    /// The bytes of a part with the placeholders of these secrets, and the secrets that still stand there: they are replaced where a value
-    /// has a name of the list, as they are wherever else they stand, and then in other notations.
-    private func replaced(
-        _ part: MessagePart, _ check: SecretCheck, readingValues readsValues: Bool = true,
-        _ isReplaced: @escaping (Secret) -> Bool = { _ in true }
-    ) -> (bytes: [UInt8], left: Set<Int>) {
-        guard !part.isBinary else { return (part.bytes, check.secrets(in: part.bytes).all) }
-        let reader = reader(isResponse: part.isResponse, of: part.exchange, isReplaced)
-        var bytes = readsValues ? part.bytes.applying(part.edits(reader)) : part.bytes
-        let start = part.field == .url ? bytes.endOfAuthority : 0
-        bytes = bytes.applying(
-            everywhere.search.matches(in: bytes).compactMap { match in
-                let secret = secrets[everywhere.secrets[match.text]]
-                return match.range.lowerBound >= start && isReplaced(secret) ? (match.range, Array(secret.replacement.utf8)) : nil
-            })
-        var left = check.secrets(in: bytes).all
-        guard !left.isEmpty else { return (bytes, []) }
-        guard readsValues else { return replaced(part, check, isReplaced) }
-        let spellings = left.flatMap { index in secrets[index].text.spellings.map { (text: Array($0.utf8), secret: index) } }
-        bytes = bytes.applying(
-            TextSearch(spellings.map(\.text)).matches(in: bytes).filter { $0.range.lowerBound >= start }.map { match in
-                (match.range, Array(secrets[spellings[match.text].secret].replacement.utf8))
-            })
-        left = check.secrets(in: bytes).all
-        return (bytes, left)
+    /// A message with placeholders, and the secrets that can still be found in its parts, although they are replaced in other notations, too.
+    private func checked(
+        _ number: Int, _ check: SecretCheck, _ isReplaced: (Secret) -> Bool = { _ in true }
+    ) -> (message: Message, left: [(part: Message.Part, secret: Int)]) {
+        var message = replaced(number, isReplaced)
+        let found = check.secrets(in: message.bytes).all
+        guard !found.isEmpty else { return (message, []) }
+        let spellings = found.sorted().flatMap { index in secrets[index].text.spellings.map { (text: Array($0.utf8), secret: index) } }
+        let search = TextSearch(spellings.map(\.text))
+        var left: [(part: Message.Part, secret: Int)] = []
+        for index in message.parts.indices {
+            if !message.parts[index].isBinary {
+                message.parts[index].replace(search.matches(in: message.parts[index].bytes)) { secrets[spellings[$0].secret].replacement }
+            }
+            left += check.secrets(in: message.parts[index].bytes).all.sorted().map { (message.parts[index], $0) }
+        }
+        return (message, left)
     }
 
-    /// Replaces whole values that are secrets.
-    private func reader(isResponse: Bool, of exchange: Int? = nil, _ isReplaced: @escaping (Secret) -> Bool) -> ValueReader {
-        let marked = exchange.map { isResponse ? [] : originals[$0].markedSecrets } ?? []
-        return ValueReader { value in
-            guard value.kind != .key else { return nil }
-            let (scheme, text) = value.text.splittingScheme
-            guard let index = indices[text] else { return nil }
-            let secret = secrets[index]
-            let isClient = value.isClaim && ["azp", "aud", "client_id"].contains(value.name)
-            guard !secret.isCommon || isClient || marked.contains(text) || names.label(of: value, inResponse: isResponse) != nil else {
-                return nil
+    /// A message with the placeholders of these secrets: behind their names, and wherever else a text stands that is not common.
+    private func replaced(_ number: Int, _ isReplaced: (Secret) -> Bool = { _ in true }) -> Message {
+        var message = messages[number]
+        let common = finder.named[number].compactMap { value in
+            indices[value.text.splittingScheme.text].map { (value, secrets[$0]) }
+        }.filter { isReplaced($1) && ($1.isCommon || $0.kind == .credential) }
+        let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap { indices[$0].map { secrets[$0] } }
+        for index in message.parts.indices where !message.parts[index].isBinary {
+            for (value, secret) in common { message.parts[index].replace(value, secret) }
+            for secret in marked where secret.isCommon && isReplaced(secret) { message.parts[index].replaceWhole(secret) }
+            message.parts[index].replace(everywhere.search.matches(in: message.parts[index].bytes)) { text in
+                let secret = secrets[everywhere.secrets[text]]
+                return isReplaced(secret) ? secret.replacement : nil
             }
-            return isReplaced(secret) ? scheme + secret.replacement : nil
         }
+        return message
     }
 }
 
-extension [UInt8] {
-    /// The place behind the host and port of a URL.
-    fileprivate var endOfAuthority: Int {
-        guard let start = firstOffset(of: Array("://".utf8)) else { return 0 }
-        return self[(start + 3)...].firstIndex { "/?#".utf8.contains($0) } ?? count
+extension Message.Part {
+    /// Nothing is replaced in the scheme, the host and the port of a URL.
+    fileprivate mutating func replace(_ matches: [(range: Range<Int>, text: Int)], _ replacement: (Int) -> String?) {
+        let host = field == .url ? bytes.firstOffset(of: Array("://".utf8)).map { $0 + 3 } : nil
+        let start = host.map { host in bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count } ?? 0
+        bytes = bytes.applying(
+            matches.compactMap { match in
+                match.range.lowerBound < start ? nil : replacement(match.text).map { (match.range, Array($0.utf8)) }
+            })
+    }
+
+    /// Replaces a common text where it stands right behind its name.
+    fileprivate mutating func replace(_ value: NamedValue, _ secret: Secret) {
+        guard bytes.contains(value.key) || value.key.isEmpty || field != .body else { return }
+        let texts = Set([secret.text, secret.text.escapedAsValue, secret.text.escapedInJSON, secret.text.escapedAsHTML])
+        let text = texts.sorted().reversed().map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
+        if case .header(let name) = field, value.line.text.hasPrefix("header \(name.lowercased())") {
+            let isUser = value.names.count > 1
+            let expression = Expression(isUser ? "([ =\"])(?:\(text))(?=[:\",]|$)" : "^(\\S+ |)(?:\(text))$")
+            bytes = Array(expression.replacing(in: bytes.text) { "\($0[1]?.text ?? "")\(secret.replacement)" }.utf8)
+            return
+        }
+        let name = NSRegularExpression.escapedPattern(for: value.key)
+        let behind = #"["'\\\]]*\s*(?:[=:]|[^<>]*>)[\s"'\\\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
+        let expression = Expression("((?<![\\w-])\(name)(?:\(behind)))(?:\(text))(?![\\w.]*\\w)")
+        bytes = Array(expression.replacing(in: bytes.text) { "\($0[1]?.text ?? "")\(secret.replacement)" }.utf8)
+    }
+
+    /// Replaces a marked text where it is a whole segment or a whole value.
+    fileprivate mutating func replaceWhole(_ secret: Secret) {
+        let text = NSRegularExpression.escapedPattern(for: field == .url ? secret.text.escapedAsValue : secret.text)
+        let expression = Expression("(?<=[/=\"&])\(text)(?=[/?&#\"]|$)")
+        bytes = Array(expression.replacing(in: bytes.text) { _ in secret.replacement }.utf8)
     }
 }
