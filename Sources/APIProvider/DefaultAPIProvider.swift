@@ -38,6 +38,9 @@ public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var decoder: any BodyDecoder
     private let middlewares: [any Middleware]
 
+    /// What a stub needs to build the same request.
+    package var settings: (baseURL: URL?, encoder: JSONEncoder) { (baseURL?.url, encoder) }
+
     // MARK: - Creating a provider
 
     /// Creates a provider with its own session, which has the configuration of `session`.

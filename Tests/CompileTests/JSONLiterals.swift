@@ -26,6 +26,16 @@ func variables(_ text: String, _ n: Int) {
     let body: JSONValue = ["a": text]  // error: cannot convert value of type 'String' to expected dictionary value type 'JSONValue'
 }
 
+func variablesOfStubs(_ text: String, _ n: Int) {
+    _ = StubResponse.json(["a": text, "b": n])  // error: write JSONValue(text) for a variable, or pass a struct
+    _ = StubResponse.json(["a": 1, "b": text])  // error: write JSONValue(text) for a variable, or pass a struct
+    _ = StubResponse.json(["a": 1, "b": ["c": text]], statusCode: 422)  // error: write JSONValue(text) for a variable, or pass a struct
+    _ = BodyMatcher.json(["a": text, "b": n])  // error: write JSONValue(text) for a variable, or pass a struct
+    _ = BodyMatcher.json(["a": 1, "b": text])  // error: write JSONValue(text) for a variable, or pass a struct
+    _ = BodyMatcher.json(containing: ["a": 1, "b": text])  // error: write JSONValue(text) for a variable, or pass a struct
+    MockURLProtocol.stub(.get, "/x", respond: .json(["a": 1, "b": text]))  // error: write JSONValue(text) for a variable, or pass a struct
+}
+
 func answers(_ text: String, _ n: Int) -> [StubResponse] {
     [
         .json(["a": 1, "b": ["x", nil, true]]), .json([:]), .json([]), .json(["a": 1]), .json([String]()), .json(nil),
@@ -37,6 +47,8 @@ func matchers(_ text: String, _ n: Int) -> [BodyMatcher] {
     [
         .json(["a": 1, "b": ["x", nil, true]]), .json([:]), .json([]), .json(["a": 1]), .json([String]()), .json(nil),
         .json(["message": JSONValue(text), "code": JSONValue(n)]), .json(["a": text]), .json(text: "{}"),
+        .json(containing: ["a": 1, "b": ["x", nil, true]]), .json(containing: [:]), .json(containing: ["a": text]),
+        .json(containing: ["a": JSONValue(text), "b": 1]), .multipart(containing: ["a": .json(["a": 1, "b": "x"]), "b": .text(text)]),
     ]
 }
 

@@ -137,6 +137,23 @@ struct PlainURLSessionTests {
     }
     #endif
 
+    #if canImport(FoundationNetworking)
+    @Test("An upload whose stream the session asks its delegate for fails on Linux, and says why; one from no bytes does not")
+    func streamedUpload() async throws {
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.post, "/a", isOptional: true, respond: .status(201))
+            let session = URLSession(configuration: MockURLProtocol.configuration)
+            let task = session.uploadTask(withStreamedRequest: request("/a", method: "POST"))
+            task.resume()
+            await eventually { !MockURLProtocol.problems.isEmpty }
+            let report = try verification()
+            #expect(report.contains("the stream of an uploadTask(withStreamedRequest:): use uploadTask(with:from:)"), "\(report)")
+            let request = request("/a", method: "POST")
+            #expect(await outcome { session.uploadTask(with: request, from: Data(), completionHandler: $0).resume() }.status == 201)
+        }
+    }
+    #endif
+
     @Test("A task is answered once even if several threads suspend and resume it meanwhile")
     func suspendedForAMoment() async throws {
         let gate = DispatchSemaphore(value: 0)

@@ -3,11 +3,19 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     /// The method as it is sent. Upper and lower case matter.
     public let rawValue: String
 
-    /// Creates the method that is sent as `rawValue`.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    /// Creates the method that is sent as `rawValue`. `DELETE`, `GET`, `HEAD`, `OPTIONS`, `POST` and `PUT` are sent in upper case, as by
+    /// browsers and by `URLSession` on Linux (the Fetch standard, "normalize a method").
+    public init(rawValue: String) {
+        guard rawValue.utf8.contains(where: \.isLowercaseLetter) else {
+            self.rawValue = rawValue
+            return
+        }
+        let upper = rawValue.uppercased()
+        self.rawValue = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper) ? upper : rawValue
+    }
 
     /// Creates the method that is sent as `value`.
-    public init(stringLiteral value: String) { rawValue = value }
+    public init(stringLiteral value: String) { self.init(rawValue: value) }
 
     /// Transfers a representation. Safe and idempotent.
     public static let get: HTTPMethod = "GET"

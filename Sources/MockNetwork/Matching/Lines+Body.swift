@@ -17,18 +17,19 @@ extension Lines {
             self.init(parts)
         } else if mediaType == "application/x-www-form-urlencoded" || mediaType.isEmpty && body.looksLikeForm {
             self.init(form: body)
-        } else if let json = Lines(json: body), mediaType.hasSuffix("json") || json.values[.whole]?.first?.isContainer == true {
+        } else if let json = Lines(json: body), mediaType.hasSuffix("json") || json.isTree {
             self = json
         } else if mediaType.hasSuffix("xml"), let xml = Lines(xml: body) {
             self = xml
-        } else if !body.isEmpty {
-            self.init()
-            let text = body.text(of: type).map { Value.Content.text($0) }
-            add(Value(text ?? .bytes(body), at: 0..<body.count), at: .whole)
+        } else if let text = body.text(of: type) {
+            self.init(body.isEmpty ? [:] : ["": [Value(kind: .text, text: text, range: 0..<body.count)]])
         } else {
-            self.init()
+            self.init(["": [Value(kind: .bytes, text: body.base64EncodedString(), range: 0..<body.count)]])
         }
     }
+
+    /// Whether it is an object or an array.
+    var isTree: Bool { values[""]?.first?.kind == .object || values[""]?.first?.kind == .array }
 }
 
 extension Data {
@@ -60,43 +61,44 @@ extension Lines {
             hasMark ? .utf16 : !data.prefix(4).contains(0) ? .utf8 : data.first == 0 ? .utf16BigEndian : .utf16LittleEndian
         guard let text = String(data: data, encoding: encoding) else { return nil }
         var tokens = JSONTokens(encoding == .utf8 ? data : Data(text.utf8))
-        self.init()
+        var values: [String: [Value]] = [:]
+        values.reserveCapacity(min(tokens.bytes.count { $0 == UInt8(ascii: ",") } * 2, tokens.bytes.count / 16))
         do {
             guard let first = try tokens.next() else { return nil }
-            try add(first, of: &tokens, at: .whole)
+            try Self.read(first, &tokens, at: "", into: &values)
             guard try tokens.next() == nil else { return nil }
         } catch {
             return nil
         }
+        self.init(values)
     }
 
-    /// Adds the value that begins with `token`.
-    private mutating func add(_ token: JSONTokens.Token, of tokens: inout JSONTokens, at place: Place) throws {
-        guard tokens.depth <= Self.maximumDepth else { throw NestedTooDeep() }
-        let content: Value.Content
+    /// Reads the value that begins with `token`.
+    private static func read(
+        _ token: JSONTokens.Token, _ tokens: inout JSONTokens, at place: String, into values: inout [String: [Value]]
+    ) throws {
+        guard tokens.depth <= maximumDepth else { throw NestedTooDeep() }
+        let (kind, text): (Value.Kind, String)
         switch token.kind {
         case .beginObject:
-            content = .object
+            (kind, text) = (.object, "")
             while let name = try tokens.next(), name.kind == .name, let value = try tokens.next() {
-                try add(value, of: &tokens, at: place.member(tokens.text(of: name)))
+                try read(value, &tokens, at: place.member(tokens.text(of: name)), into: &values)
             }
         case .beginArray:
             var count = 0
             while let element = try tokens.next(), element.kind != .endArray {
-                try add(element, of: &tokens, at: place.element(count))
+                try read(element, &tokens, at: place.element(count), into: &values)
                 count += 1
             }
-            content = .array(count)
-        case .string, .name: content = .text(tokens.text(of: token))
-        case .number:
-            let text = String(decoding: tokens.bytes[token.range], as: UTF8.self)
-            content = .number(text, decimal: Value.decimal(text))
-        case .true: content = .literal("true")
-        case .false: content = .literal("false")
-        // Only null comes here: `next()` throws if brackets do not match.
-        case .null, .endObject, .endArray: content = .literal("null")
+            (kind, text) = (.array, "\(count)")
+        case .string, .name: (kind, text) = (.text, tokens.text(of: token))
+        case .number: (kind, text) = (.number, String(decoding: tokens.bytes[token.range], as: UTF8.self))
+        // No bracket ends here: `next()` throws if brackets do not match.
+        case .true, .false, .null, .endObject, .endArray:
+            (kind, text) = (.literal, String(decoding: tokens.bytes[token.range], as: UTF8.self))
         }
-        add(Value(content, at: token.range), at: place)
+        values[place, default: []].append(Value(kind: kind, text: text, range: token.range))
     }
 }
 
@@ -105,26 +107,34 @@ extension Lines {
 extension Lines {
     /// Reads a form (`application/x-www-form-urlencoded`).
     package init(form body: Data) {
-        self.init()
         let text = String(decoding: body, as: UTF8.self)
+        var values: [String: [Value]] = [:]
         for (name, value, range) in text[...].utf8.formItems {
             let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
             let end = text.utf8.distance(from: text.startIndex, to: range.upperBound)
-            add(Value(.text(value), at: start..<end), at: Place(name))
+            values[name.inOneSpelling, default: []].append(Value(kind: .text, text: value, range: start..<end))
         }
+        self.init(values)
     }
 
     /// Reads the parts of a `multipart/form-data` body. A part is at its name, or at its number if it has none; its file name and each field
     /// of its head but `Content-Disposition` and `Content-Length` are within that place.
     package init(_ multipart: Multipart) {
-        self.init()
+        var values: [String: [Value]] = [:]
         for (index, part) in multipart.parts.enumerated() {
-            let place = part.name.map { Place.whole.member($0) } ?? Place.whole.element(index)
-            if let fileName = part.fileName { add(Value(.text(fileName)), at: place.member("filename")) }
-            for (name, value) in part.fields where name != "content-length" { add(Value(.text(value)), at: place.member(name)) }
-            if part.content.isEmpty { add(Value(.text("")), at: place) }
-            add(Lines(body: part.content, type: part.type ?? "text/plain"), within: place, offset: part.range.lowerBound)
+            let place = part.name.map { "".member($0) } ?? "".element(index)
+            for (name, value) in part.fields where name != "content-length" {
+                values[place.member(name), default: []].append(Value(kind: .text, text: value))
+            }
+            if part.content.isEmpty { values[place, default: []].append(Value(kind: .text, text: "", range: part.range)) }
+            for (inner, found) in Lines(body: part.content, type: part.type ?? "text/plain").values {
+                values[place.appending(inner), default: []] += found.map { value in
+                    let range = value.range.map { $0.lowerBound + part.range.lowerBound..<$0.upperBound + part.range.lowerBound }
+                    return Value(kind: value.kind, text: value.text, range: range)
+                }
+            }
         }
+        self.init(values)
     }
 }
 
@@ -142,15 +152,15 @@ extension Lines {
         parser.delegate = reader
         // On Linux, the parser returns true for a body that ends too early.
         guard parser.parse(), !reader.hasFailed else { return nil }
-        self = reader.lines
+        self.init(reader.values)
     }
 }
 
 private final class XMLReader: NSObject, XMLParserDelegate {
-    private(set) var lines = Lines()
+    private(set) var values: [String: [Lines.Value]] = [:]
     private(set) var hasFailed = false
     /// The elements that are open: the place of each, its text, and how many elements of each name it has.
-    private var open: [(place: Place, text: String, counts: [String: Int])] = [(.whole, "", [:])]
+    private var open: [(place: String, text: String, counts: [String: Int])] = [("", "", [:])]
 
     func parser(
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?, attributes: [String: String]
@@ -164,7 +174,7 @@ private final class XMLReader: NSObject, XMLParserDelegate {
         open[last].counts[name] = index + 1
         let member = open[last].place.member(name)
         let place = index == 0 ? member : member.element(index)
-        for (name, value) in attributes { lines.add(.init(.text(value)), at: Place("\(place)@\(name)")) }
+        for (name, value) in attributes { values["\(place)@\(name)"] = [Lines.Value(kind: .text, text: value)] }
         open.append((place, "", [:]))
     }
 
@@ -177,6 +187,6 @@ private final class XMLReader: NSObject, XMLParserDelegate {
     func parser(_ parser: XMLParser, didEndElement name: String, namespaceURI: String?, qualifiedName: String?) {
         guard let element = open.popLast() else { return }
         let text = element.text.trimmingCharacters(in: .whitespacesAndNewlines)
-        if element.counts.isEmpty || !text.isEmpty { lines.add(.init(.text(text)), at: element.place) }
+        if element.counts.isEmpty || !text.isEmpty { values[element.place] = [Lines.Value(kind: .text, text: text)] }
     }
 }

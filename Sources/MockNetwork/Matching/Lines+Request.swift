@@ -3,24 +3,41 @@ package import Foundation
 
 // The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and what is in the body.
 extension Lines {
-    package mutating func add(_ method: HTTPMethod) { add(Value(.text(method.rawValue)), at: Place("method")) }
-
-    /// Adds the host, with its scheme and port, and the segments of the path, which are counted from 1.
-    package mutating func add(_ url: URLParts) {
-        if let origin = url.origin { add(Value(.text(origin)), at: Place("host")) }
-        for (index, segment) in url.segments.enumerated() { add(Value(.text(segment)), at: Place("path \(index + 1)")) }
+    /// - Parameters:
+    ///   - query: The items of the query.
+    ///   - headers: The headers that count.
+    ///   - type: The `Content-Type`, with its parameters.
+    package init(
+        method: HTTPMethod, _ url: URLParts, query: [URLQueryItem], headers: [(name: String, value: String)], body: Data, type: String
+    ) {
+        var values = ["method": [Value(kind: .text, text: method.rawValue)]]
+        if let origin = url.origin { values["host"] = [Value(kind: .text, text: origin)] }
+        for (index, segment) in url.segments.enumerated() { values["path \(index + 1)"] = [Value(kind: .text, text: segment)] }
+        for (place, texts) in Lines(query, prefix: "query ").values { values[place] = texts }
+        for (name, value) in headers where name.lowercased() != "cookie" {
+            values["header \(name.lowercased())", default: []].append(Value(kind: .text, text: value))
+        }
+        for (name, value) in headers where name.lowercased() == "cookie" {
+            for (place, texts) in Lines(cookies: value).values { values[place, default: []] += texts }
+        }
+        for (place, inner) in Lines(body: body, type: type).values { values["body".appending(place)] = inner }
+        self.init(values)
     }
 
-    package mutating func add(query items: [URLQueryItem]) {
-        for item in items { add(Value(.text(item.value ?? "")), at: Place("query \(item.name)")) }
+    /// The items of a query or a form.
+    init(_ items: [URLQueryItem], prefix: String = "") {
+        self.init(
+            Dictionary(grouping: items) { prefix + $0.name.inOneSpelling }.mapValues { $0.map { Value(kind: .text, text: $0.value ?? "") } }
+        )
     }
 
-    /// Adds a header field, or each cookie of a `Cookie`.
-    package mutating func add(header name: String, _ value: String) {
-        guard name.lowercased() == "cookie" else { return add(Value(.text(value)), at: Place("header \(name.lowercased())")) }
-        for cookie in [URLQueryItem](cookies: value) { add(Value(.text(cookie.value ?? "")), at: Place("cookie \(cookie.name)")) }
+    /// The pairs of a `Cookie` (RFC 6265, section 4.2).
+    init(cookies text: String) {
+        let pairs = text.split(separator: ";").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            let parts = [name, pair[name.endIndex...].dropFirst()].map { $0.trimmingCharacters(in: .whitespaces) }
+            return URLQueryItem(name: parts[0], value: parts[1])
+        }
+        self.init(pairs, prefix: "cookie ")
     }
-
-    /// Adds what the body consists of, read by its media type and its look. An empty body has no lines.
-    package mutating func add(body: Data, type: String) { add(Lines(body: body, type: type), within: Place("body")) }
 }

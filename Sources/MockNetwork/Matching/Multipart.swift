@@ -6,8 +6,7 @@ package struct Multipart: Sendable {
     package struct Part: Sendable {
         /// `nil` if it has none, as in a body that is no form.
         package let name: String?
-        package let fileName: String?
-        /// The fields of its head, but `Content-Disposition`. Their names are in lower case.
+        /// The fields of its head with their names in lower case. In place of `Content-Disposition`, the file name is one: `filename`.
         package let fields: [(name: String, value: String)]
         package let content: Data
         /// The place of its content in the body.
@@ -18,14 +17,13 @@ package struct Multipart: Sendable {
 
     package private(set) var parts: [Part] = []
 
-    /// - Parameter type: The `Content-Type`. Without a boundary there, the first line has it.
-    /// - Returns: `nil` if the body does not begin with a boundary, or does not end with it.
-    package init?(_ body: Data, type: String = "") {
-        let body = Data(body)
+    /// - Parameter type: The `Content-Type`, which has the boundary.
+    /// - Returns: `nil` if the body does not begin with the boundary, or does not end with it.
+    package init?(_ body: Data, type: String) {
         var parameters = type[...]
-        let boundary = parameters.takeParameters().first { $0.name == "boundary" }?.value
-        let lineBreak = Data("\r\n".utf8)
-        guard let delimiter = boundary.map({ Data("--\($0)".utf8) }) ?? body.firstLine, body.starts(with: delimiter) else { return nil }
+        guard let boundary = parameters.takeParameters().first(where: { $0.name == "boundary" })?.value else { return nil }
+        let (body, delimiter, lineBreak) = (Data(body), Data("--\(boundary)".utf8), Data("\r\n".utf8))
+        guard body.starts(with: delimiter) else { return nil }
         var start = delimiter.count
         while !body[start...].starts(with: "--".utf8) {
             guard let line = body.range(of: lineBreak, in: start..<body.count),
@@ -48,18 +46,8 @@ extension Multipart.Part {
         }
         var disposition = (all.first { $0.name == "content-disposition" }?.value ?? "")[...]
         let parameters = disposition.takeParameters()
-        func parameter(_ name: String) -> String? { parameters.first { $0.name == name }?.value }
-        (name, fileName) = (parameter("name"), parameter("filename"))
-        fields = all.filter { $0.name != "content-disposition" }
+        name = parameters.first { $0.name == "name" }?.value
+        fields = all.filter { $0.name != "content-disposition" } + parameters.filter { $0.name == "filename" }
         (content, self.range) = (Data(body[range]), range)
-    }
-}
-
-extension Data {
-    /// The delimiter on the first line. In a body without parts, that has closing hyphens.
-    fileprivate var firstLine: Data? {
-        guard starts(with: Data("--".utf8)), let end = range(of: Data("\r\n".utf8)) else { return nil }
-        let line = self[..<end.lowerBound]
-        return Data(count == end.upperBound ? line.dropLast(2) : line)
     }
 }

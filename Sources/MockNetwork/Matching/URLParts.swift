@@ -47,15 +47,6 @@ extension [URLQueryItem] {
     package init(form text: some StringProtocol) {
         self = Substring(text).utf8.formItems.map { URLQueryItem(name: $0.name, value: $0.value) }
     }
-
-    /// Reads the cookies of a `Cookie` (RFC 6265, section 4.2).
-    init(cookies text: String) {
-        self = text.split(separator: ";").map { pair in
-            let name = pair.prefix { $0 != "=" }
-            let parts = [name, pair[name.endIndex...].dropFirst()].map { $0.trimmingCharacters(in: .whitespaces) }
-            return URLQueryItem(name: parts[0], value: parts[1])
-        }
-    }
 }
 
 extension Substring.UTF8View {

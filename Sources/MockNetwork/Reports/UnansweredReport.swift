@@ -3,33 +3,33 @@ import Foundation
 
 /// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
-    let request: ReceivedRequest
-    /// The stubs with the number of requests that each has answered, the oldest first. The first mismatch is `nil` if it is unknown.
-    let stubs: [(stub: Stub, uses: Int, firstMismatch: Int?)]
+    let request: RequestLines
+    /// The stubs with the number of requests that each has answered, the oldest first.
+    let stubs: [(stub: Stub, uses: Int)]
     let scope: String
     /// The reason why no source has an answer; `nil` without a source.
-    var reason: String?
+    let reason: String?
     /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
     /// A stub of the process that matches, if this is another scope.
-    var stubOfProcess: Stub?
+    let stubOfProcess: Stub?
 
-    var description: String { request.redactor.redacted(text) }
-
-    private var text: String {
-        // Once, because the closures of the test run for it.
-        let near = near
-        return """
+    var description: String {
+        let near = nearMisses
+        let text = """
             MockURLProtocol has no answer for this request, and did not send it:
 
-                \(request.description.indented(by: 4))
+                \(request.request.description.indented(by: 4))
 
-            \(nearest(near))\(others)\(suggestion(near))
+            \(list(of: near))\(others)\(suggestion(near))
             """
+        return redactor.redacted(text)
     }
 
-    /// Where a source answers and no stubs, as in an app that replays a file, its reason says what to do.
-    private func suggestion(_ near: ArraySlice<NearMiss>) -> String {
+    private var redactor: ReportRedactor { ReportRedactor(for: request.request.prepared) }
+
+    private func suggestion(_ near: [NearMiss]) -> String {
+        // Where a source answers and no stubs, as in an app that replays a file, its reason says what to do.
         guard !stubs.isEmpty || reason == nil else { return "" }
         if near.contains(where: \.isExhausted) {
             // The newest stub answers first, so one to paste would take the requests of this one.
@@ -40,23 +40,13 @@ struct UnansweredReport: CustomStringConvertible {
 
             To answer it, paste this before the request is sent:
 
-                \(request.stubToPaste)
+                \(request.request.stubToPaste(redactor))
             """
     }
 
-    private func nearest(_ near: ArraySlice<NearMiss>) -> String {
+    private func list(of near: [NearMiss]) -> String {
         // With a source, its reason is what the reader needs, unless the test has stubs.
-        guard !stubs.isEmpty || reason == nil else { return reason ?? "" }
-        return nearestStubs(near) + (reason.map { "\n\n\($0)" } ?? "")
-    }
-
-    private var near: ArraySlice<NearMiss> {
-        let parts = RequestParts(request)
-        return stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, $0.firstMismatch, to: parts) }
-            .sorted { $0.distance < $1.distance }.prefix(3)
-    }
-
-    private func nearestStubs(_ near: ArraySlice<NearMiss>) -> String {
+        if stubs.isEmpty, let reason { return reason }
         let title =
             switch stubs.count {
             case 0: "has no stubs."
@@ -64,9 +54,12 @@ struct UnansweredReport: CustomStringConvertible {
             case 2...3: "has \(stubs.count) stubs:"
             default: "has \(stubs.count) stubs. The nearest are:"
             }
-        return near.enumerated().reduce("The scope \(scope) \(title)") { text, item in
-            "\(text)\n\n    \(item.offset + 1). \(item.element.description.indented(by: 7))"
+        let exhausted = near.firstIndex(where: \.isExhausted)
+        let (request, redactor) = (request, redactor)
+        let items = near.enumerated().map { index, one in
+            "\n\n    \(index + 1). \(one.text(request, redactor, exhausted).indented(by: 7))"
         }
+        return "The scope \(scope) \(title)\(items.joined())\(reason.map { "\n\n\($0)" } ?? "")"
     }
 
     private var others: String {
@@ -83,86 +76,63 @@ struct UnansweredReport: CustomStringConvertible {
             MockURLProtocol.configuration.
             """
     }
+
+    // MARK: - Near misses
+
+    /// The three stubs that are most like the request, the newest first.
+    private var nearMisses: [NearMiss] {
+        Array(stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, request) }.sorted { $0.distance < $1.distance }.prefix(3))
+    }
 }
 
-// MARK: - Near misses
+/// A stub that has not answered the request.
+private struct NearMiss {
+    /// Why it has not.
+    enum Reason {
+        case problem(String)
+        /// These are the matchers that the request does not meet.
+        case mismatch([Matcher])
+        case usedUp(Int)
+        /// Its sequence has ended.
+        case exhausted(Int)
+        /// A newer stub, which matches too, is exhausted.
+        case notAsked
+    }
 
-/// The distance of a stub from a request, and the differences.
-private struct NearMiss: CustomStringConvertible {
+    let stub: Stub
+    let reason: Reason
     let distance: Double
-    /// Whether the stub matches, and has given all answers of its sequence.
-    let isExhausted: Bool
-    let description: String
 
-    init(of stub: Stub, uses: Int, _ firstMismatch: Int?, to request: RequestParts) {
-        let mismatches = stub.mismatches(with: request, from: firstMismatch)
+    init(of stub: Stub, uses: Int, _ request: RequestLines) {
+        let mismatches = stub.matchers.filter { !$0.matches(request) }
+        self.stub = stub
         // A problem counts as one mismatch.
-        distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance }
-        let mayAnswer = stub.problem == nil && mismatches.isEmpty && uses < stub.times
-        isExhausted = mayAnswer && stub.response.factory(after: uses) == nil
-        let requests = uses == 1 ? "1 request" : "\(uses) requests"
-        let reason =
-            if !mayAnswer { "matches, but was used up after \(requests)" } else if isExhausted {
-                "matches, but its sequence was exhausted after \(requests)"
-            } else { "matches, but a newer stub, whose sequence was exhausted, comes first" }
-        let reasons = stub.problem.map { [$0] } ?? (mismatches.isEmpty ? [reason] : mismatches.map(\.description))
-        description = ([stub.description] + reasons).joined(separator: "\n")
-    }
-}
-
-extension Matcher.Mismatch: CustomStringConvertible {
-    var description: String {
-        """
-        \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(difference.expected)
-                got       \(difference.actual)
-        """
-    }
-}
-
-// MARK: - A stub to paste
-
-extension ReceivedRequest {
-    /// A call of `stub` that compiles and answers this request. Secrets are left out.
-    fileprivate var stubToPaste: String {
-        let sent = URLComponents(url: url, resolvingAgainstBaseURL: true)?.percentEncodedPath ?? ""
-        let path = redactor.path(sent)
-        let parts = URLParts(url.absoluteString)
-        // Without its origin, a path with two slashes at its start would start with a host.
-        let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
-        let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
-        let secrets = Set(parts.query.filter { $0.isSecret || redactor.item($0.name, $0.value ?? "") != $0.value ?? "" }.map(\.name))
-        let items = parts.query.names.filter { !secrets.contains($0) }.map { name in
-            let values = parts.values(of: name).map(\.debugDescription)
-            return "\(name.debugDescription): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
+        distance = mismatches.reduce(stub.problem == nil ? 0 : 0.5) { $0 + $1.distance(from: request) }
+        if let problem = stub.problem {
+            reason = .problem(problem)
+        } else if !mismatches.isEmpty {
+            reason = .mismatch(mismatches)
+        } else if uses >= stub.times {
+            reason = .usedUp(uses)
+        } else {
+            reason = stub.response.factory(after: uses) == nil ? .exhausted(uses) : .notAsked
         }
-        let query = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
-        // One URL serves all operations of a GraphQL server.
-        let body = graphQLOperation.map { ", body: .json(containing: [\"operationName\": \($0.debugDescription)])" } ?? ""
-        let response = headers["Accept"]?.contains("json") == true ? ".json([\"key\": \"value\"])" : ".status(200)"
-        return "MockURLProtocol.stub(\(method.literal), \(pattern)\(query)\(body), respond: \(response))"
     }
 
-    /// The name of the operation in the body; `nil` if there is none.
-    private var graphQLOperation: String? {
-        guard case .object(let members)? = try? JSONTree(body),
-            case .string(let text)? = members[ByteString("operationName")]
-        else { return nil }
-        let name = "\(text)"
-        return redactor.item("operationName", name) == name ? name : nil
-    }
-}
+    var isExhausted: Bool { if case .exhausted = reason { true } else { false } }
 
-extension String {
-    /// The path with a star for each segment that had a secret.
-    fileprivate var withWildcards: String {
-        split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
-    }
-}
-
-extension HTTPMethod {
-    fileprivate var literal: String {
-        let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options]
-        return known.contains(self) ? ".\(rawValue.lowercased())" : rawValue.debugDescription
+    /// - Parameter exhausted: The index of the first stub in the list that is exhausted.
+    func text(_ request: RequestLines, _ redactor: ReportRedactor, _ exhausted: Int?) -> String {
+        func requests(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
+        let text =
+            switch reason {
+            case .problem(let problem): problem
+            case .mismatch(let matchers): matchers.map { $0.mismatch(with: request, redactor).description }.joined(separator: "\n")
+            case .usedUp(let count): "matches, but was used up after \(requests(count))"
+            case .exhausted(let count): "matches, but its sequence was exhausted after \(requests(count))"
+            case .notAsked: "matches, but an exhausted newer stub\(exhausted.map { " (\($0 + 1).)" } ?? "") answers before it"
+            }
+        return "\(stub)\n\(text)"
     }
 }
 

@@ -3,7 +3,7 @@ package import APIProvider
 /// Answers the requests that no stub answers, maybe asynchronously, from outside of this module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
-        case answer(Playback)
+        case answer(Answer)
         /// No answer, and the reason for the report.
         case none(reason: String)
     }

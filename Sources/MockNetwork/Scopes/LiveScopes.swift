@@ -10,23 +10,25 @@ enum LiveScopes {
     private struct State {
         var lastNumber = 0
         var scopes: [ObjectIdentifier: Scope] = [:]
-        /// The names of all scopes, also of those that have ended. Their classes stay for ever, too.
-        var names: [ObjectIdentifier: String] = [:]
+        /// The names and numbers of all scopes, also of those that have ended. Their classes stay for ever, too.
+        var names: [ObjectIdentifier: (name: String, number: Int)] = [:]
     }
 
     private static let state = Locked(State())
 
     /// Creates a scope. `makeClass` gets a number that no other scope has.
-    static func begin(name: String, makeClass: (Int) -> URLProtocol.Type) -> Scope {
+    ///
+    /// - Parameter outer: The scope whose encoder and base URL the new one begins with.
+    static func begin(name: String, within outer: Scope, makeClass: (Int) -> URLProtocol.Type) -> Scope {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
         }
         let protocolClass = makeClass(number)
-        let scope = Scope(name: name, protocolClass: protocolClass)
+        let scope = Scope(name: name, protocolClass: protocolClass, within: outer)
         state.withLock { state in
             state.scopes[ObjectIdentifier(protocolClass)] = scope
-            state.names[ObjectIdentifier(protocolClass)] = name
+            state.names[ObjectIdentifier(protocolClass)] = (name, number)
         }
         return scope
     }
@@ -39,8 +41,10 @@ enum LiveScopes {
     /// The scope of a class. `nil` after the scope has ended.
     static func scope(of protocolClass: URLProtocol.Type) -> Scope? { state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] } }
 
-    /// The name of the scope of a class, also after it has ended.
-    static func name(of protocolClass: URLProtocol.Type) -> String? { state.withLock { $0.names[ObjectIdentifier(protocolClass)] } }
+    /// The name and the number of the scope of a class, also after it has ended.
+    static func name(of protocolClass: URLProtocol.Type) -> (name: String, number: Int)? {
+        state.withLock { $0.names[ObjectIdentifier(protocolClass)] }
+    }
 
     static var all: [Scope] { state.withLock { Array($0.scopes.values) } }
 }

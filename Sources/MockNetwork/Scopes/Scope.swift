@@ -17,29 +17,24 @@ final class Scope: Sendable {
         var defaultAnswer = DefaultAnswer()
         /// The base URL of the provider under test.
         var baseURL: URL?
+        /// The encoder of the provider under test.
+        var encoder: JSONEncoder?
         var requests: [ReceivedRequest] = []
-        var unanswered: [(request: ReceivedRequest, report: String)] = []
         var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
-        /// The mistakes in the setup of the test that were found while requests were answered.
-        var mistakes: [Mistake] = []
-        /// The encoder of the provider under test.
-        var encoder: JSONEncoder?
-        /// In the scope of the process, the last `reset`. A request that was subscribed to earlier belongs to an earlier test.
+        /// What was found while requests were answered.
+        var problems: [Problem] = []
+        /// The identities of the failures that are ``problems``.
+        var failures: Set<Int> = []
+        /// When the current test began: in the scope of the process, at the last `reset`.
         var currentTestStart = DispatchTime(uptimeNanoseconds: 0)
-    }
-
-    struct Mistake: Hashable {
-        let report: String
-        /// The stub that is wrong.
-        var sourceLocation: Stub.SourceLocation?
     }
 
     let name: String
     /// The class that brings requests here. `nil` for the scope of the process.
     let protocolClass: URLProtocol.Type?
-    let contents = Locked(Contents())
+    let contents: Locked<Contents>
     /// The configurations that were handed out, which sessions have copied. They outlive a `reset`, as the sessions do.
     let configurations = Locked<[URLSessionConfiguration]>([])
     /// Whether the test has failed. That outlives a `reset`, too.
@@ -49,14 +44,18 @@ final class Scope: Sendable {
     /// Whether the app may have put the class into other configurations.
     let mayBeInOtherConfigurations: Locked<Bool>
     /// The number of requests that the mock of the process had received before.
-    private let earlierRequestCount: Int
+    let earlierRequestCount: Int
 
-    init(name: String, protocolClass: URLProtocol.Type?) {
+    /// - Parameter outer: The scope whose encoder and base URL this one begins with.
+    init(name: String, protocolClass: URLProtocol.Type?, within outer: Scope? = nil) {
         self.name = name
         self.protocolClass = protocolClass
         // Every app knows the class of the process.
         mayBeInOtherConfigurations = Locked(protocolClass == nil)
         earlierRequestCount = protocolClass == nil ? 0 : Scope.process.contents.withLock(\.requests.count)
+        var contents = Contents()
+        if let outer { (contents.baseURL, contents.encoder) = outer.contents.withLock { ($0.baseURL, $0.encoder) } }
+        self.contents = Locked(contents)
     }
 
     /// The scope of code that runs outside every `withScope`.
@@ -81,30 +80,23 @@ final class Scope: Sendable {
         if self !== Scope.process { logs.withLock { $0.append(source.log) } }
     }
 
-    /// A sentence about requests that the mock of the process has received since this scope began; empty if there are none.
-    var reportOfStrayRequests: String {
-        guard self !== Scope.process else { return "" }
-        let strays = Scope.process.contents.withLock { $0.requests.dropFirst(earlierRequestCount) }
-        guard let first = strays.first else { return "" }
-        let line = "\(first)".prefix { !$0.isNewline }
-        let requests = strays.count == 1 ? "\(line) has" : "\(strays.count) requests, such as \(line), have"
-        return " Meanwhile, \(requests) reached the mock of the whole process, from a provider or session that was created outside of this "
-            + "scope."
-    }
+    /// Whether a request that was made at `time` belongs to the current test.
+    func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
 
-    /// Records a mistake in the setup of the test.
-    func recordMistake(_ report: String, at sourceLocation: Stub.SourceLocation? = nil) {
-        let mistake = Mistake(report: report, sourceLocation: sourceLocation)
-        contents.withLock { if !$0.mistakes.contains(mistake) { $0.mistakes.append(mistake) } }
+    /// Whether a session may have settings that a protocol class does not see.
+    var mayHaveHiddenSettings: Bool {
+        mayBeInOtherConfigurations.withLock { $0 } || configurations.withLock { $0 }.contains(where: \.hasHiddenSettings)
     }
 
     // MARK: - Answering a request
+
+    private typealias Choice = (factory: ResponseFactory, request: ReceivedRequest, stub: Stub?)
 
     /// Records `request`, and chooses its answer by the current state.
     ///
     /// - Parameter time: When the request was made.
     /// - Returns: A closure that makes the answer, and whether it calls the user's code.
-    func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Playback) {
+    func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let received = ReceivedRequest(request)
         guard belongsToCurrentTest(time) else {
@@ -113,17 +105,14 @@ final class Scope: Sendable {
                 isSetupMistake: false)
             return (false, { .failure(failure) })
         }
-        var firstMismatches: FirstMismatches = []
-        let (factory, chosen) = chooseStub(for: received, &firstMismatches) ?? chooseOtherAnswer(for: received, firstMismatches)
+        let (factory, chosen, stub) = choose(for: received)
         return (
             factory.runsUserCode,
             {
-                let respond: @Sendable () -> Playback = { TaskLocalContext.$scope.withValue(self) { factory(chosen) } }
+                let respond: @Sendable () -> Answer = { TaskLocalContext.$scope.withValue(self) { factory(chosen) } }
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
                 // A handler may return when its test has ended.
-                if let mistake = answer.mistake, self.belongsToCurrentTest(time) {
-                    self.recordMistake(mistake.description, at: chosen.stub?.sourceLocation)
-                }
+                if let mistake = answer.setupMistake, self.belongsToCurrentTest(time) { self.record(mistake, at: stub?.sourceLocation) }
                 // The scope of the process never ends, so keeping its answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
                 self.contents.withLock { $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started)) }
@@ -132,90 +121,77 @@ final class Scope: Sendable {
         )
     }
 
-    // MARK: - Choosing an answer
-
-    private typealias Choice = (factory: ResponseFactory, request: ReceivedRequest)
-    /// The index of the first matcher of each stub that a request does not meet. `nil` if the stub was not asked, and the number of its
-    /// matchers if the request meets all, and the stub is used up. Empty if no stub was asked.
-    private typealias FirstMismatches = [Int?]
-
-    /// The newest stub that matches `request` and is not used up. The user's code never runs under the lock.
-    ///
-    /// - Parameter firstMismatches: Gets the first mismatch of each stub that was asked, for a report.
-    private func chooseStub(for request: ReceivedRequest, _ firstMismatches: inout FirstMismatches) -> Choice? {
+    /// The answer of the newest stub that matches `request` and is not used up, or of a source, or else the default answer. The user's code
+    /// never runs under the lock.
+    private func choose(for request: ReceivedRequest) -> Choice {
         let stubs = contents.withLock(\.stubs)
-        guard !stubs.isEmpty else { return nil }
-        let parts = RequestParts(request)
-        for index in stubs.indices.reversed() where stubs[index].problem == nil {
-            let mismatch = stubs[index].firstMismatch(with: parts)
-            let choice = mismatch == nil ? contents.withLock { $0.use(stubs[index], at: index, for: request) } : nil
-            if let choice, let factory = choice.factory { return (factory, choice.request) }
-            if firstMismatches.isEmpty { firstMismatches = Array(repeating: nil, count: stubs.count) }
-            firstMismatches[index] = mismatch ?? stubs[index].matchers.count
-            if choice != nil { return failure(of: request, firstMismatches) }
+        lazy var lines = RequestLines(request)
+        for index in stubs.indices.reversed() where stubs[index].matches(lines) {
+            switch contents.withLock({ $0.use(stubs[index], at: index, for: request) }) {
+            case .answer(let factory, let request): return (factory, request, stubs[index])
+            case .exhausted: return failure(of: lines)
+            case .usedUp: continue
+            }
         }
-        return nil
-    }
-
-    /// The answer of a source, or else the default answer.
-    private func chooseOtherAnswer(for received: ReceivedRequest, _ firstMismatches: FirstMismatches) -> Choice {
         let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
         var reason: String?
         for source in sources.reversed() {
-            switch source.choose(received.prepared) {
+            switch source.choose(request.prepared) {
             case .answer(let answer):
-                contents.withLock { $0.requests.append(received) }
-                return (ResponseFactory { _ in answer }, received)
+                contents.withLock { $0.requests.append(request) }
+                return (ResponseFactory { _ in answer }, request, nil)
             case .none(let other): reason = reason ?? other
             }
         }
-        guard let factory = defaultAnswer.factory(for: received.prepared) else { return failure(of: received, firstMismatches, reason) }
-        contents.withLock { $0.requests.append(received) }
-        return (factory, received)
+        guard let factory = defaultAnswer.factory(for: request.prepared) else { return failure(of: lines, reason) }
+        contents.withLock { $0.requests.append(request) }
+        return (factory, request, nil)
     }
 
     /// - Parameter reason: The reason why no source answers.
-    private func failure(of request: ReceivedRequest, _ firstMismatches: FirstMismatches, _ reason: String? = nil) -> Choice {
-        let (stubs, uses) = contents.withLock { ($0.stubs, $0.uses) }
-        let tried = stubs.indices.map { (stubs[$0], uses[$0], firstMismatches.indices.contains($0) ? firstMismatches[$0] : nil) }
+    private func failure(of lines: RequestLines, _ reason: String? = nil) -> Choice {
+        let stubs = contents.withLock { Array(zip($0.stubs, $0.uses)) }
         let report = UnansweredReport(
-            request: request, stubs: tried, scope: shownName,
-            reason: reason, otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : [],
-            stubOfProcess: self === Scope.process ? nil : Scope.process.stub(matching: request)
-        ).description
+            request: lines, stubs: stubs, scope: shownName, reason: reason,
+            otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : [],
+            stubOfProcess: self === Scope.process ? nil : Scope.process.stub(matching: lines))
+        let failure = MockFailure(report.description, isSetupMistake: false)
+        var request = lines.request
+        request.isUnanswered = true
         contents.withLock {
             $0.requests.append(request)
-            $0.unanswered.append((request, report))
+            $0.problems.append(Problem(text: failure.description))
+            $0.failures.insert(failure.id)
         }
-        return (ResponseFactory { _ in .failure(MockFailure(report, isSetupMistake: false)) }, request)
+        return (ResponseFactory { _ in .failure(failure) }, request, nil)
     }
 
     /// The newest stub that would answer `request`. Closures of the test are not asked.
-    private func stub(matching request: ReceivedRequest) -> Stub? {
-        let parts = RequestParts(request)
-        return contents.withLock(\.stubs).last { stub in
-            stub.problem == nil && !stub.matchers.contains(where: \.isClosure) && stub.firstMismatch(with: parts) == nil
-        }
+    private func stub(matching request: RequestLines) -> Stub? {
+        contents.withLock(\.stubs).last { !$0.matchers.contains(where: \.isClosure) && $0.matches(request) }
     }
-
-    /// Whether a request that was made at `time` belongs to the current test.
-    func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }
 
 extension Scope.Contents {
-    /// Counts a use of `stub` by `request`. `nil` if the stub is used up, or was removed by a `reset`. The factory is `nil` after the end
-    /// of a sequence.
-    fileprivate mutating func use(
-        _ stub: Stub, at index: Int, for request: ReceivedRequest
-    ) -> (factory: ResponseFactory?, request: ReceivedRequest)? {
-        guard stubs.indices.contains(index), stubs[index].isSame(as: stub), uses[index] < stub.times else { return nil }
-        guard let factory = stub.response.factory(after: uses[index]) else { return (nil, request) }
+    /// What a stub that matches does.
+    fileprivate enum Use {
+        case answer(ResponseFactory, ReceivedRequest)
+        /// Its sequence has ended.
+        case exhausted
+        /// It has answered as many requests as it should, or was removed by a `reset`.
+        case usedUp
+    }
+
+    /// Counts a use of `stub` by `request`.
+    fileprivate mutating func use(_ stub: Stub, at index: Int, for request: ReceivedRequest) -> Use {
+        guard stubs.indices.contains(index), stubs[index].id == stub.id, uses[index] < stub.times else { return .usedUp }
+        guard let factory = stub.response.factory(after: uses[index]) else { return .exhausted }
         uses[index] += 1
         var request = request
-        request.stub = stub
+        request.stub = stub.id
         requests.append(request)
-        return (factory, request)
+        return .answer(factory, request)
     }
 }

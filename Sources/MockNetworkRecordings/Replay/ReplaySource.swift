@@ -53,8 +53,8 @@ final class ReplaySource: Sendable {
 
     private func answer(
         to request: PreparedRequest, from entry: RecordedFile.Entry, _ placeholders: Placeholders, _ bindings: Bindings
-    ) -> Playback {
-        func unusable(_ reason: String) -> Playback { .failure(MockFailure("\(entry.entryPath) has no usable response: \(reason).")) }
+    ) -> Answer {
+        func unusable(_ reason: String) -> Answer { .failure(MockFailure("\(entry.entryPath) has no usable response: \(reason).")) }
         if let problem = entry.responseProblem { return unusable(problem) }
         let exchange = entry.exchange
         guard let response = exchange.response else {
@@ -84,8 +84,8 @@ final class ReplaySource: Sendable {
         }
         let failure = exchange.failure.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
         let body = Data(replayed.body)
-        guard let times = response.times else { return Playback(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure) }
-        return Playback(head: head, steps: body.steps(at: times) + failure)
+        guard let times = response.times else { return Answer(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure) }
+        return Answer(head: head, steps: body.steps(at: times) + failure)
     }
 }
 

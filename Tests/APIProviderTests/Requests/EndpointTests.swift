@@ -23,7 +23,10 @@ struct EndpointTests {
         }
         struct Counted: Encodable {
             let threads: Log<ObjectIdentifier>
-            func encode(to encoder: any Encoder) throws { threads.append(ObjectIdentifier(Thread.current)) }
+            func encode(to encoder: any Encoder) throws {
+                threads.append(ObjectIdentifier(Thread.current))
+                try "counted".encode(to: encoder)
+            }
         }
         let threads = Log<ObjectIdentifier>()
         let single = item.provider().request(Counting(threads: threads))

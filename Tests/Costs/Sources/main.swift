@@ -52,6 +52,12 @@ configuration.urlCache = nil
 let endpoint = { Endpoint<[Item]>(.get, "/users/octocat/repos", query: ["page": 1, "sort": "stars"]) }
 let url = try endpoint().preparedRequest(relativeTo: baseURL).url
 
+/// JSON of 10 KB, whose last member tells it from others.
+func largeBody(_ last: Int) -> JSONValue {
+    let items = (0..<220).map { JSONValue(["id": JSONValue($0), "name": "item", "tags": ["a", "b"]]) }
+    return ["items": JSONValue(items), "last": JSONValue(last)]
+}
+
 let eventData = Data(#"{"id":1}"#.utf8)
 
 /// Calls a closure once, whichever thread is first.
@@ -105,6 +111,14 @@ final class Callback: @unchecked Sendable {  // The lock guards the closure.
             let callback = Callback { _ in done() }
             callback.succeed(1)
         }
+
+    case "stub", "stubs-10", "stubs-100":
+        // The oldest stub answers, and the others differ in the last member of their bodies.
+        let count = Int(name.split(separator: "-").last ?? "") ?? 1
+        for number in 0..<count { MockURLProtocol.stub(.post, "/stubs/\(count)", body: .json(largeBody(number)), respond: .status(204)) }
+        let provider = DefaultAPIProvider(baseURL: baseURL, transport: MockTransport())
+        let request = Endpoint<Void>(.post, "/stubs/\(count)", body: .data(Data("\(largeBody(0))".utf8), contentType: "application/json"))
+        return { done in _ = provider.request(request).subscribe { _ in done() } }
 
     // MARK: Works
     case "provider", "closure":

@@ -101,22 +101,6 @@ struct Everything {
     @Test(.mockNetwork) func withTheTrait() {
         MockURLProtocol.stub(.get, "/alone", respond: .status(200))  // 1: The stub GET /alone
     }
-
-    /// Prints stubs to paste, which `run` compiles.
-    @Test(arguments: [
-        Endpoint<String>(.get, "/plain"), Endpoint(.post, "/a b/ü*\"\\(x)"),
-        Endpoint("PROPFIND", "", headers: ["Accept": "application/json"]),
-        Endpoint(
-            .get, "/q", query: ["q": "\"a\"\n\\(b)\u{0}\u{301}", "label": ["x", "y"], "empty": "", "é\"": "k", "token": "s3cret"]),
-    ]) func pastes(request: Endpoint<String>) async {
-        await MockURLProtocol.withScope {
-            do {
-                _ = try await provider(MockTransport()).request(request).value
-            } catch {
-                print("\(error)")
-            }
-        }
-    }
 }
 
 /// Tests that meet, so that they run at the same time.
@@ -155,10 +139,20 @@ private let (beginning, end) = (Meeting(of: 3), Meeting(of: 3))
     @Test func inAHandler() async {
         MockURLProtocol.stub(
             .get, "/handler",
+            body: .matching { body in
+                #expect(!body.isEmpty)
+                return true
+            },
             respond: .handler { request in
                 #expect(request.path == "in a handler")
                 return .status(200)
             })
+        MockURLProtocol.stub(
+            "other requests",
+            where: { request in
+                #expect(request.path == "in a closure")
+                return false
+            }, isOptional: true, respond: .status(200))
         await beginning.wait()
         await send("/handler")
         await end.wait()

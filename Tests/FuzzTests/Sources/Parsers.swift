@@ -13,7 +13,8 @@ func parse(_ bytes: [UInt8], in folder: URL) {
     let (data, text) = (Data(bytes), String(decoding: bytes, as: UTF8.self))
     var tokens = JSONTokens(data)
     while let token = try? tokens.next() { if token.kind == .string || token.kind == .name { _ = tokens.text(of: token) } }
-    _ = ReportRedactor(for: nil).redactedText(of: data)
+    _ = ReportRedactor.standard.body(BodyLines(data))
+    for type in ["", "application/xml", "multipart/form-data; boundary=x"] { _ = Lines(body: data, type: type) }
     _ = Date(httpDate: text, now: Date())
     _ = SetCookie(text)
     if let url = URL(string: "https://api.example.com"),

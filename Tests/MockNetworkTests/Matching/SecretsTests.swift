@@ -35,7 +35,7 @@ struct SecretsTests {
             ("the key is sk1a2b3c4d5e", "the key is …"), ("order sk1a2b3c", "order sk1a2b3c"),
         ])
     func message(text: String, shown: String) {
-        #expect(ReportRedactor.standard.redactedText(of: Data(text.utf8)) == shown)
+        #expect(ReportRedactor.standard.body(BodyLines(Data(text.utf8))) == shown)
     }
 
     @Test(
@@ -52,9 +52,9 @@ struct SecretsTests {
         #expect(redactor.header(name, "word1") == shown && redactor.header(name, "").isEmpty)
         #expect(redactor.item(name, "word1") == shown && redactor.item(name, "").isEmpty)
         #expect(redactor.url("/a?\(name)=word1&b") == "/a?\(name)=\(shown)&b")
-        #expect(redactor.redactedText(of: Data("\(name)=word1&b".utf8)) == "\(name)=\(shown)&b")
+        #expect(redactor.body(BodyLines(Data("\(name)=word1&b".utf8))) == "\(name)=\(shown)&b")
         let json = #"{"a":[{"\#(name)":{"b":["word1"]}}],"c":12}"#
-        #expect(redactor.redactedText(of: Data(json.utf8)) == json.replacingOccurrences(of: "word1", with: shown))
+        #expect(redactor.body(BodyLines(Data(json.utf8))) == json.replacingOccurrences(of: "word1", with: shown))
     }
 
     @Test(
@@ -75,7 +75,7 @@ struct SecretsTests {
             ),
         ])
     func numbersOfJSON(json: String, shown: String) {
-        #expect(ReportRedactor.standard.redactedText(of: Data(json.utf8)) == shown)
+        #expect(ReportRedactor.standard.body(BodyLines(Data(json.utf8))) == shown)
     }
 
     @Test("JSON within the texts of JSON is shown without its secrets, four levels deep", arguments: 1...6)

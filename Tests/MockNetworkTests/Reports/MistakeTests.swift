@@ -2,9 +2,10 @@ import APIProvider
 import Foundation
 import MiniRx
 import MockNetwork
-import MockNetworkTesting
 import TestSupport
 import Testing
+
+@testable import MockNetworkTesting
 
 private struct Missing: MockDTO {
     let fileName = "Serach"
@@ -16,15 +17,12 @@ private func send(_ provider: DefaultAPIProvider, _ path: RequestPath = "/a", bo
     _ = try? await provider.request(Endpoint<Data>(.post, path, body: body)).value
 }
 
-/// The issues that the trait records for `test`.
-private func reported(by test: @Sendable @escaping () async throws -> Void) async throws -> [(text: String, line: Int?)] {
-    let (log, trait, current) = (Log<(text: String, line: Int?)>(), MockNetworkTrait.mockNetwork, try #require(Test.current))
-    try await withKnownIssue(isIntermittent: true) {
-        try await trait.provideScope(for: current, testCase: nil, performing: test)
-    } matching: { issue in
-        log.append((issue.comments.map(\.rawValue).joined(), issue.sourceLocation?.line))
-        return true
-    }
+/// The issues that the trait would record for `test`.
+private func reported(by test: @Sendable @escaping () async throws -> Void) async throws -> [(text: String, line: Int)] {
+    let (log, current) = (Log<(text: String, line: Int)>(), try #require(Test.current))
+    var trait = MockNetworkTrait.mockNetwork
+    trait.record = { log.append(($0, $1.line)) }
+    try await trait.provideScope(for: current, testCase: nil, performing: test)
     return log.entries
 }
 
@@ -76,6 +74,25 @@ struct MistakeTests {
         #expect(issues.count == 1 && issues[0].text.hasPrefix("There is no fixture"), "\(issues)")
     }
 
+    @Test("The error of a request without an answer that a test throws is one issue, from a provider and from a session of its own")
+    func thrown() async throws {
+        let senders: [@Sendable () async throws -> Void] =
+            Way.allCases.map { way in
+                { _ = try await way.provider.request(Endpoint<Data>(.get, "/a")).value }
+            } + [{ _ = try await URLSession(configuration: MockURLProtocol.configuration).data(for: URLRequest(url: example)) }]
+        for send in senders {
+            let issues = try await reported { try await send() }
+            #expect(issues.count == 1 && issues[0].text.contains("has no answer for this request"), "\(issues)")
+        }
+        // An error of the app with the same words is its own.
+        await #expect(throws: TestError.self) {
+            _ = try await reported {
+                await send(mocked)
+                throw TestError(MockURLProtocol.problems[0].text)
+            }
+        }
+    }
+
     @Test("A fixture that is there and cannot be read is an issue that names it")
     func unreadableFixture() async throws {
         let folder = TemporaryFolder()
@@ -117,7 +134,7 @@ struct MistakeTests {
         let issues = try await reported {
             let other = MockURLProtocol.withScope("another test") { MockURLProtocol.current }
             await send(provider)
-            #expect(other.mistakes.isEmpty)
+            #expect(other.problems.isEmpty)
         }
         #expect(issues.count == 1 && issues[0].text.contains("Create the provider or the session in the test"), "\(issues)")
         // Nobody's task has sent this one.

@@ -67,7 +67,7 @@ struct UnansweredReportTests {
                 "header  expected  authorization: …\ngot       authorization: … (differs, but is not shown)"
             ),
             (nil, ["x-kind": "One"], nil, "header  expected  x-kind: One\ngot       x-kind: one"),
-            (nil, [:], .form(["name": "a", "password": "t0ken"]), "body    expected  name=a&password=…\ngot       {\"user\":{"),
+            (nil, [:], .form(["name": "a", "password": "t0ken"]), "body    expected  name: \"a\", password: …\ngot       {\"user\":{"),
             (nil, [:], .matching("a form") { _ in false }, "body    expected  a form\ngot       {\"user\":{"),
             (
                 ["q": ["a", "3\n4"], "token": "t0ken"], [:], nil,
@@ -90,7 +90,7 @@ struct UnansweredReportTests {
             // JSON, by the place of the difference.
             (.json(text: "[1]"), "[1,2]", "[1]: nothing", "[1]: 2"),
             (.json(text: #"{"a":[{"b":null}]}"#), #"{"a":[{"b":true}]}"#, "a[0].b: null", "a[0].b: true"),
-            (.json(text: #"{"a":{}}"#), #"{"a":[]}"#, "a: an object", "a: an array"),
+            (.json(text: #"{"a":{}}"#), #"{"a":[]}"#, "a: an object", "a: an array of 0"),
             (.json(text: #"{"b":1,"a":1}"#), #"{"b":2}"#, "a: 1, b: 1", "a: nothing, b: 2"),
             (
                 .json(text: #"{"a":1,"b":{"c":1,"d":[1]},"e":1}"#), #"{"a":2,"b":{"c":2,"d":[2]},"e":2}"#,
@@ -120,9 +120,10 @@ struct UnansweredReportTests {
             ),
             (.data(Data([0xFF])), "a", "1 bytes that are not text, byte 0 is 0xFF", "a"),
             // Forms, by their parameters.
-            (.form(["a": x200, "b": "1 2"]), "b=1+3&a=\(x200)", "b=1 2", "b=1 3"), (.form(["a": "1"]), "a=1&c=2", "nothing more", "c=2"),
-            (.form(["a": ["1", "2"]]), "a=2&a=1", "a=1&a=2", "a=2&a=1"),
-            (.form(["key": "1", "b": "1"]), "key=2&b=2", "key=…&b=1", "key=… (differs, but is not shown)&b=2"),
+            (.form(["a": x200, "b": "1 2"]), "b=1+3&a=\(x200)", #"b: "1 2""#, #"b: "1 3""#),
+            (.form(["a": "1"]), "a=1&c=2", "c: nothing", #"c: "2""#),
+            (.form(["a": ["1", "2"]]), "a=2&a=1", #"a: ["1", "2"]"#, #"a: ["2", "1"]"#),
+            (.form(["key": "1", "b": "1"]), "key=2&b=2", #"b: "1", key: …"#, #"b: "2", key: … (differs, but is not shown)"#),
         ] as [(BodyMatcher, String, String, String)])
     func bodies(matcher: BodyMatcher, body: String, expected: String, got: String) async throws {
         let report = try await report(of: posting(Data(body.utf8))) {
@@ -150,6 +151,103 @@ struct UnansweredReportTests {
         }
     }
 
+    @Test(
+        "What stands under the name of a secret shows neither in the request nor in a difference, whatever the notation of the body",
+        arguments: [
+            (HTTPBody.json(["user": ["password": "hunter2"], "note": "shown"]), BodyMatcher.json(["note": "x"])),
+            (.form(["password": "hunter2", "note": "shown"]), .form(["note": "x"])),
+            (
+                .multipart([MultipartPart(name: "password", value: "hunter2"), MultipartPart(name: "note", value: "shown")]),
+                .multipart(containing: ["note": .text("x"), "password": .text("y")])
+            ),
+            (
+                .multipart([MultipartPart(name: "note", json: ["pin": "hunter2", "a": "shown"])]),
+                .multipart(containing: ["note": .json(1)])
+            ),
+            (.json(["fields": [["name": "password", "value": "hunter2"], ["name": "note", "value": "shown"]]]), .json(["fields": []])),
+            (.json(["query": "mutation { login(password: \"hunter2\", note: \"shown\") { id } }"]), .json(["query": "x"])),
+            (.json(["query": "mutation { login(in: {pin: 4711, secret: \"\"\"hunter2\"\"\", note: \"shown\"}) }"]), .json(["query": "x"])),
+            (.data(Data(#"<login password="hunter2" note="shown"/>"#.utf8), contentType: "text/xml"), .text("x")),
+            (.data(Data(#"{"password": "hunter2", "note": "shown", "#.utf8), contentType: "application/json"), .text("x")),
+            (.data(Data("\u{FEFF}{\"password\":\"hunter2\",\"note\":\"shown\"}".utf8), contentType: "application/json"), .text("x")),
+        ])
+    func secretsOfBodies(body: HTTPBody, matcher: BodyMatcher) async throws {
+        let report = try await report(of: Endpoint(.post, "/a", body: body)) {
+            MockURLProtocol.stub(.post, "/a", body: matcher, respond: .status(200))
+        }
+        #expect(report.contains("shown") && report.contains("…") && !report.contains("hunter2") && !report.contains("4711"), "\(report)")
+    }
+
+    @Test("A variable of GraphQL and its type are no secret")
+    func variables() async throws {
+        let query = "mutation Login($password: String!) { login(password: $password, first: 10) { id } }"
+        let report = try await report(of: Endpoint(.post, "/graphql", body: .json(["query": query])))
+        #expect(report.contains(#"{"query":"\#(query)"}"#), "\(report)")
+    }
+
+    @Test("A multipart body is a line for each part, also if one is not text, and its stub says which parts differ")
+    func multipart() async throws {
+        let body = HTTPBody.multipart([
+            MultipartPart(name: "note", json: ["title": "Moin"]),
+            MultipartPart(name: "photo", data: Data([0xFF, 0xD8, 0]), contentType: "image/jpeg", fileName: "cat.jpg"),
+        ])
+        let report = try await report(of: Endpoint(.post, "/a", body: body)) {
+            MockURLProtocol.stub(
+                .post, "/a",
+                body: .multipart(containing: ["note": .json(["title": "Hi"]), "photo": .data(Data([0xFF])), "tag": .text("b")]),
+                respond: .status(200))
+        }
+        let shown = """
+            note: an object
+            note.content-type: "application/json"
+            note.title: "Moin"
+            photo: 3 bytes that are not text
+            photo.content-type: "image/jpeg"
+            photo.filename: "cat.jpg"
+            """
+        #expect(lines(of: report).contains(shown), "\(report)")
+        let difference = """
+            body    expected  note.title: "Hi", photo: 1 bytes that are not text, no byte 1, tag: b
+            got       note.title: "Moin", photo: 3 bytes that are not text, byte 1 is 0xD8, tag: no body
+            """
+        #expect(lines(of: report).contains(difference), "\(report)")
+        let other = try await self.report(of: Endpoint(.post, "/a", body: .json(1))) {
+            MockURLProtocol.stub(.post, "/a", body: .multipart(containing: ["note": .text("a"), "tag": .text("b")]), respond: .status(200))
+        }
+        #expect(lines(of: other).contains("body    expected  a multipart body with note, tag\ngot       1"), "\(other)")
+    }
+
+    @Test("The cookies that differ are shown by their names")
+    func cookies() async throws {
+        let request = Endpoint<String>(.get, "/a", headers: ["Cookie": "sid=s3cret; lang=de"])
+        for (cookie, difference) in [
+            ("sid=other; lang=de", "header  expected  Cookie: sid=…\ngot       Cookie: sid=… (differs, but is not shown)"),
+            ("token=x", "header  expected  Cookie: token=…\ngot       Cookie: lang=…; sid=…"),
+        ] {
+            let report = try await report(of: request) {
+                MockURLProtocol.stub(.get, "/a", headers: ["Cookie": cookie], respond: .status(200))
+            }
+            #expect(lines(of: report).contains(difference) && !report.contains("s3cret"), "\(report)")
+        }
+    }
+
+    @Test("What differs looks different: characters that look the same are escaped, and a text is in quotes")
+    func lookAlikes() async throws {
+        let sent = Endpoint<String>(
+            .post, "/caf\("e\u{301}")", query: ["\u{E9}": "1", "q": "e\u{301}"], headers: ["X-A": "a\u{A0}b"],
+            body: .json(["e\u{301}": 1, "n": "1"]))
+        let report = try await report(of: sent) {
+            MockURLProtocol.stub(
+                .post, "/caf\u{E9}", query: ["e\u{301}": "1", "q": "\u{E9}"], headers: ["X-A": "a b"],
+                body: .json(["\u{E9}": 1, "n": 1]), respond: .status(200))
+        }
+        let sides = lines(of: report).split(separator: "\n").filter { $0.contains("expected") || $0.hasPrefix("got") }
+            .map { $0.replacingOccurrences(of: "got ", with: "").components(separatedBy: "expected").last ?? "" }
+        #expect(sides.count == 10, "\(report)")
+        for index in stride(from: 0, to: sides.count, by: 2) { #expect(sides[index] != sides[index + 1], "\(report)") }
+        #expect(report.contains("e%CC%81: nothing, é: 1, n: 1\n") && report.contains("e%CC%81: 1, é: nothing, n: \"1\"\n"), "\(report)")
+    }
+
     @Test("A body is cut at one kilobyte")
     func longBody() async throws {
         let report = try await report(of: posting(Data(repeating: UInt8(ascii: "x"), count: 5000)))
@@ -171,6 +269,16 @@ struct UnansweredReportTests {
         }
         #expect(report.contains(#"1. POST /a {"operationName":"A","variables":{"id":2}} (A:1)"#), "\(report)")
         #expect(report.contains(#"2. POST /a {"operationName":"E","variables":{"id":2}} (E:2)"#), "\(report)")
+    }
+
+    @Test("A stub whose JSON matches in part is nearer than a newer one for any other body")
+    func nearestInPart() async throws {
+        let report = try await report(of: posting(Data(#"{"a":1,"b":2}"#.utf8))) {
+            MockURLProtocol.stub(.post, "/a", body: .json(["a": 1, "b": 3]), fileID: "A", line: 1, respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .text("x"), respond: .status(200))
+            MockURLProtocol.stub(.post, "/a", body: .matching { _ in false }, respond: .status(200))
+        }
+        #expect(report.contains("1. POST /a (A:1)"), "\(report)")
     }
 
     @Test("A body that is no object of JSON is no nearer to a stub with JSON than to another", arguments: ["a=1", "[1]", "1"])
@@ -236,6 +344,8 @@ struct UnansweredReportTests {
         "The stub to paste has escapes, the host before a path that begins with two slashes, and JSON if the request accepts it",
         arguments: [
             (.get, "/a", "application/json", #".get, "/a", respond: .json(["key": "value"])"#),
+            (.get, "/a", "text/event-stream", #".get, "/a", respond: .events([ServerSentEvent(data: "text")])"#),
+            (.get, "/a", "application/x-ndjson", #".get, "/a", respond: .jsonLines([["key": "value"]])"#),
             (.get, "//user", "text/plain", #".get, "https://api.example.com//user", respond: .status(200)"#),
             (
                 "PROPFIND", "/a%20b%2Fc*/%22?q=%22%5C(x)%0A&l=1&l=2&token=t0ken", "text/plain",
@@ -259,6 +369,14 @@ struct UnansweredReportTests {
         #expect(report.contains(#"stub(.post, "/graphql", body: .json(containing: ["operationName": "Me"]), respond: "#), "\(report)")
         #expect(report.contains(#"POST /graphql {"operationName":"Issues"} ("#), "\(report)")
         #expect(report.contains(#"POST /graphql {"operationName":"Stars"} ("#), "\(report)")
+        let anonymous = try await self.report(of: Endpoint(.post, "/graphql", body: .json(["query": "{ viewer { login } }"])))
+        #expect(anonymous.contains(#"body: .json(containing: ["query": "{ viewer { login } }"]), respond: "#), "\(anonymous)")
+        let secret = "mutation Login {\n  login(password: \"hunter2\") { id }\n}"
+        let withSecret = try await self.report(of: Endpoint(.post, "/graphql", body: .json(["query": secret])))
+        #expect(withSecret.contains(#"body: .contains("mutation Login {"), respond: "#), "\(withSecret)")
+        // A text to search for is none.
+        let search = try await self.report(of: Endpoint(.post, "/search", body: .json(["query": "swift"])))
+        #expect(search.contains(#"stub(.post, "/search", respond: "#), "\(search)")
     }
 
     @Test("What a request sends as a credential shows nowhere in its report, and not in the stub to paste")

@@ -7,40 +7,44 @@ import Testing
 
 @testable import MockNetwork
 
-/// A known issue belongs to a test only if its expectation knows the test.
-@Suite("An expectation in a closure of the mock belongs to the test that has written it", tenMinutes)
+/// An expectation belongs to the test that is current where it is checked. That it then fails this test is shown by the failing tests.
+@Suite("A closure of the mock runs in the test that has written it, so that its expectations belong to that test", tenMinutes)
 struct ExpectationTests {
     /// From where a request is sent.
     enum Sender: CaseIterable {
         case task, detachedTask, queue
 
-        func send(_ provider: DefaultAPIProvider, _ body: String) async {
-            let request = Endpoint<Data>(.post, "/a", body: .data(Data(body.utf8), contentType: "text/plain"))
+        func send(_ provider: DefaultAPIProvider) async {
+            let request = Endpoint<Data>(.post, "/a", body: .data(Data("body".utf8), contentType: "text/plain"))
             switch self {
             case .task: _ = try? await provider.request(request).value
             case .detachedTask: await Task.detached { _ = try? await provider.request(request).value }.value
             case .queue:
                 await withCheckedContinuation { continuation in
                     DispatchQueue.global().async {
-                        _ = provider.request(request).subscribe(onDisposed: { continuation.resume() })
+                        _ = provider.request(request).subscribe(onFailure: { _ in }, onDisposed: { continuation.resume() })
                     }
                 }
             }
         }
     }
 
-    @Sendable private static func expect(_ body: Data) -> Bool {
-        #expect(body == Data("right".utf8))
+    /// The tests that were current in the closures.
+    private let tests = Log<String?>()
+
+    @discardableResult
+    private static func note(_ tests: Log<String?>) -> Bool {
+        tests.append(Test.current?.name)
         return true
     }
 
-    private static let kinds: [@Sendable () -> Void] = [
-        { MockURLProtocol.stub(.post, "/a", respond: .handler { expect($0.body) ? .status(200) : .status(500) }) },
-        { MockURLProtocol.stub(where: { expect($0.body) }, respond: .status(200)) },
-        { MockURLProtocol.stub(.post, "/a", body: .matching { expect($0) }, respond: .status(200)) },
-        {
-            MockURLProtocol.requestHandler = { request in
-                _ = expect(request.httpBody ?? Data())
+    private static let kinds: [@Sendable (Log<String?>) -> Void] = [
+        { tests in MockURLProtocol.stub(.post, "/a", respond: .handler { _ in note(tests) ? .status(200) : .never }) },
+        { tests in MockURLProtocol.stub(where: { _ in note(tests) }, respond: .status(200)) },
+        { tests in MockURLProtocol.stub(.post, "/a", body: .matching { _ in note(tests) }, respond: .status(200)) },
+        { tests in
+            MockURLProtocol.requestHandler = { _ in
+                note(tests)
                 throw TestError()
             }
         },
@@ -49,71 +53,51 @@ struct ExpectationTests {
     @Test("In each closure, from each sender", arguments: 0..<kinds.count, Sender.allCases)
     func closure(index: Int, sender: Sender) async {
         for way in Way.allCases {
-            let texts = Log<String>()
-            await withKnownIssue {
-                await MockURLProtocol.withScope {
-                    let provider = way.provider
-                    Self.kinds[index]()
-                    await sender.send(provider, "right")
-                    #expect(texts.count == 0)
-                    await sender.send(provider, "wrong")
-                }
-            } matching: { issue in
-                texts.append("\(issue)")
-                return true
+            await MockURLProtocol.withScope {
+                let provider = way.provider
+                Self.kinds[index](tests)
+                await sender.send(provider)
             }
-            #expect(texts.count == 1, "\(way): \(texts.entries)")
         }
+        #expect(tests.entries == ["closure(index:sender:)", "closure(index:sender:)"])
     }
 
     @Test("Once, also if the request finds no answer and its report compares it with each stub", arguments: Way.allCases)
-    func unanswered(way: Way) async {
-        let stubs: [@Sendable () -> Void] = [
-            { MockURLProtocol.stub(where: { !Self.expect($0.body) }, respond: .status(200)) },
-            { MockURLProtocol.stub(where: { Self.expect($0.body) }, times: 0, respond: .status(200)) },
-            { MockURLProtocol.stub(where: { Self.expect($0.body) }, respond: .sequence([])) },
-            { MockURLProtocol.stub(.post, "/a", body: .matching { !Self.expect($0) }, respond: .status(200)) },
-            { MockURLProtocol.stub(.get, "/a", body: .matching { Self.expect($0) }, respond: .status(200)) },
-            {
+    func unanswered(way: Way) async throws {
+        let stubs: [@Sendable (Log<String?>) -> Void] = [
+            { tests in MockURLProtocol.stub(where: { _ in !Self.note(tests) }, respond: .status(200)) },
+            { tests in MockURLProtocol.stub(where: { _ in Self.note(tests) }, times: 0, respond: .status(200)) },
+            { tests in MockURLProtocol.stub(where: { _ in Self.note(tests) }, respond: .sequence([])) },
+            { tests in MockURLProtocol.stub(.post, "/a", body: .matching { _ in !Self.note(tests) }, respond: .status(200)) },
+            { tests in MockURLProtocol.stub(.get, "/a", body: .matching { _ in Self.note(tests) }, respond: .status(200)) },
+            { tests in
                 MockURLProtocol.stub(.post, "/b", respond: .status(200))
-                MockURLProtocol.stub(where: { !Self.expect($0.body) }, respond: .status(200))
+                MockURLProtocol.stub(where: { _ in !Self.note(tests) }, respond: .status(200))
                 MockURLProtocol.stub(.post, "/c", respond: .status(200))
             },
         ]
         for (index, stub) in stubs.enumerated() {
-            let (texts, reports) = (Log<String>(), Log<String>())
-            await withKnownIssue {
-                await MockURLProtocol.withScope {
-                    stub()
-                    await Sender.task.send(way.provider, "wrong")
-                    reports.append(MockURLProtocol.unansweredReports.joined())
-                }
-            } matching: { issue in
-                texts.append("\(issue)")
-                return true
+            let tests = Log<String?>()
+            try await MockURLProtocol.withScope {
+                stub(tests)
+                await Sender.task.send(way.provider)
+                let report = try #require(MockURLProtocol.problems.first?.text)
+                #expect(report.contains(index < 5 ? "has one stub" : "has 3 stubs"))
             }
-            #expect(texts.count == 1, "\(index): \(texts.entries)")
-            #expect(reports.entries.first?.contains(index < 5 ? "has one stub" : "has 3 stubs") == true)
+            #expect(tests.entries == ["unanswered(way:)"], "\(index)")
         }
     }
 
     @Test("Under a hundred requests at once", arguments: Way.allCases)
     func concurrent(way: Way) async {
-        let texts = Log<String>()
-        await withKnownIssue {
-            await MockURLProtocol.withScope {
-                let provider = way.provider
-                MockURLProtocol.stub(.post, "/a", respond: .handler { Self.expect($0.body) ? .status(200) : .status(500) })
-                await withTaskGroup { group in
-                    for number in 0..<100 { group.addTask { await Sender.queue.send(provider, number % 10 == 0 ? "wrong" : "right") } }
-                }
-                #expect(MockURLProtocol.requests.count == 100)
+        await MockURLProtocol.withScope {
+            let provider = way.provider
+            Self.kinds[0](tests)
+            await withTaskGroup { group in
+                for _ in 0..<100 { group.addTask { await Sender.queue.send(provider) } }
             }
-        } matching: { issue in
-            texts.append("\(issue)")
-            return true
         }
-        #expect(texts.count == 10)
+        #expect(tests.entries == Array(repeating: "concurrent(way:)", count: 100))
     }
 
     @Test("Each closure knows the test, however many threads call one at once")

@@ -36,7 +36,7 @@ struct ScopeProofTests {
             let (mock, provider) = (MockURLProtocol.current, way.provider)
             let answer = try await MockURLProtocol.withScope("inner") {
                 mock.stub(.get, "/a", respond: .data(Data("outer".utf8)))
-                #expect(MockURLProtocol.stubReports.isEmpty)
+                #expect(MockURLProtocol.problems.isEmpty)
                 return try await Task.detached { try await provider.request(Self.request).value }.value
             }
             #expect(answer == "outer")

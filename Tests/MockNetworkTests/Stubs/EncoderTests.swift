@@ -58,6 +58,19 @@ struct EncoderTests {
         #expect(MockURLProtocol.encoder == nil)
     }
 
+    @Test("A scope begins with the encoder and the base URL of the one around it, and changes neither there")
+    func innerScope() async throws {
+        MockURLProtocol.encoder = snakeCase()
+        MockURLProtocol.baseURL = example
+        try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(request, respond: order)
+            let answer = try await provider.request(request).value
+            #expect(answer == order)
+            (MockURLProtocol.encoder, MockURLProtocol.baseURL) = (nil, nil)
+        }
+        #expect(MockURLProtocol.encoder != nil && MockURLProtocol.baseURL == example)
+    }
+
     @Test("A parameter of a stub counts before that of the scope")
     func parameter() async throws {
         MockURLProtocol.encoder = JSONEncoder()
@@ -72,7 +85,7 @@ struct EncoderTests {
             let hint = "for those of a type, set MockURLProtocol.encoder to the encoder of the app"
             let expected = "dueDate: 7\(isSubset ? "" : ", due_date: nothing")"
             let report = try await provider.failure(of: request).description
-            #expect(report.contains("expected  \(expected) (only the keys are spelled differently: \(hint))"), "\(report)")
+            #expect(report.contains("expected  \(expected) (only the keys are spelled differently: \(hint) before this stub)"), "\(report)")
             let other = Endpoint<Order>(.post, "/orders", body: .json(Order(dueDate: 8)))
             let otherReport = try await provider.failure(of: other).description
             #expect(!otherReport.contains(hint), "\(otherReport)")
@@ -80,11 +93,11 @@ struct EncoderTests {
     }
 
     @Test(
-        "A part of JSON has members that must be there, and whole arrays",
+        "A part of JSON has members that must be there, and arrays of the same length",
         arguments: [
             (#"{"operationName":"Me"}"#, true), (#"{"operationName":"You"}"#, false), (#"{"variables":{"after":2.0}}"#, true),
             (#"{"variables":{"after":3}}"#, false), (#"{"none":null}"#, false), ("{}", true), ("[]", false), (#"{"variables":{}}"#, true),
-            (#"{"tags":["a",{"b":1}]}"#, true), (#"{"tags":["a"]}"#, false), (#"{"tags":["a",{}]}"#, false),
+            (#"{"tags":["a",{"b":1}]}"#, true), (#"{"tags":["a"]}"#, false), (#"{"tags":["a",{}]}"#, true),
         ])
     func part(part: String, isAnswered: Bool) async throws {
         let sent = #"{"operationName":"Me","variables":{"first":1,"after":2},"tags":["a",{"b":1}]}"#

@@ -16,7 +16,7 @@ private func stream(_ steps: [StubResponse.Step], status: Int = 200) -> StubResp
 
 private func messages(_ data: String...) -> [ServerSentEvent] { data.map { ServerSentEvent(data: $0) } }
 
-extension Playback {
+extension Answer {
     /// In seconds.
     fileprivate var waits: [Double] { steps.compactMap { if case .wait(let interval) = $0 { interval.seconds } else { nil } } }
 }
@@ -28,6 +28,28 @@ struct StreamStubTests {
     /// Waits pass in virtual time.
     private func virtual(_ middlewares: [any Middleware] = []) -> DefaultAPIProvider {
         DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler), middlewares: middlewares)
+    }
+
+    @Test(
+        "A wait of a stream in chunks stays where it is between the bytes, and a failure is the end",
+        arguments: [(1, ["abc", "1", "def", "2", "gh", "!"]), (2, ["abc", "1", "d", "ef", "2", "gh", "!"])])
+    func chunksAndWaits(count: Int, steps: [String]) throws {
+        let stream = StubResponse.stream([.chunk("ab"), .chunk("c"), .wait(.seconds(1)), .chunk("def"), .wait(.seconds(2)), .chunk("gh")])
+        let response = stream.breakingOff(with: TestError()).chunked(into: count)
+        let factory = try #require(response.factory(after: 0))
+        let answer = factory(ReceivedRequest(PreparedRequest(.get, example)))
+        let shown = answer.steps.map { step in
+            switch step {
+            case .data(let data): String(decoding: data, as: UTF8.self)
+            case .wait(let interval): "\(Int(interval.seconds))"
+            case .failure: "!"
+            }
+        }
+        #expect(shown == steps)
+        // For a task that takes the whole body at once.
+        let whole = answer.joined().steps
+        #expect(whole.count == 4)
+        if case .data(let data) = whole[2] { #expect(data == Data("abcdefgh".utf8)) } else { Issue.record("\(whole)") }
     }
 
     @Test("Events and JSON lines come one by one", arguments: Way.allCases)
@@ -46,13 +68,13 @@ struct StreamStubTests {
 
     @Test("A wait that is longer than the timeout is an error, and a timeout of 0 is none")
     func timeouts() {
-        let answer = Playback(steps: [.wait(.seconds(2)), .data(Data("late".utf8))])
+        let answer = Answer(steps: [.wait(.seconds(2)), .data(Data("late".utf8))])
         #expect([0, 1, 2, 3].map { answer.timingOut(after: $0).failure != nil } == [false, true, false, false])
-        #expect([0, 1, 2, 3].map { Playback(delay: 2).timingOut(after: $0).failure != nil } == [false, true, false, false])
+        #expect([0, 1, 2, 3].map { Answer(delay: 2).timingOut(after: $0).failure != nil } == [false, true, false, false])
         // Two waits in a row are one silence, and data ends it.
-        let twice = Playback(steps: [.wait(.seconds(2)), .wait(.seconds(2)), .data(Data("late".utf8))])
+        let twice = Answer(steps: [.wait(.seconds(2)), .wait(.seconds(2)), .data(Data("late".utf8))])
         #expect([1, 3, 4].map { twice.timingOut(after: $0).waits } == [[1], [2, 1], [2, 2]])
-        let between = Playback(steps: [.wait(.seconds(2)), .data(Data("a".utf8)), .wait(.seconds(2))])
+        let between = Answer(steps: [.wait(.seconds(2)), .data(Data("a".utf8)), .wait(.seconds(2))])
         #expect([1, 2, 3].map { between.timingOut(after: $0).waits } == [[1], [2, 2], [2, 2]])
     }
 

@@ -114,10 +114,33 @@ struct TypedStubTests {
                     await #expect(throws: APIError.self) { try await provider(other).request(request).value }
                 }
             }
-            MockURLProtocol.withScope { #expect(MockURLProtocol.baseURL == nil) }
+            MockURLProtocol.withScope {
+                #expect(MockURLProtocol.baseURL == (isOfScope ? base : nil))
+                MockURLProtocol.baseURL = nil
+            }
+            #expect(MockURLProtocol.baseURL == (isOfScope ? base : nil))
             MockURLProtocol.reset()
             #expect(MockURLProtocol.baseURL == nil)
         }
+    }
+
+    @Test("A stub for a provider takes its base URL and its encoder, unless it has its own")
+    func forProvider() async throws {
+        struct Task: Codable, Equatable { let dueDate: Int }
+        let (encoder, decoder, base) = (JSONEncoder(), JSONDecoder(), try #require(URL(string: "https://api.example.com/v3")))
+        (encoder.keyEncodingStrategy, decoder.keyDecodingStrategy) = (.convertToSnakeCase, .convertFromSnakeCase)
+        let provider = DefaultAPIProvider(baseURL: base, transport: MockTransport(), encoder: encoder, decoder: decoder)
+        let create = Endpoint<Task>(.post, "/tasks", body: .json(Task(dueDate: 7)))
+        MockURLProtocol.stub(create, for: provider, respond: Task(dueDate: 8))
+        #expect(try await provider.request(create).value == Task(dueDate: 8))
+        MockURLProtocol.stub(create, for: provider, respond: .json(["due_date": 9]))
+        #expect(try await provider.request(create).value == Task(dueDate: 9))
+        MockURLProtocol.stub(create, for: provider, baseURL: example, encoder: JSONEncoder(), isOptional: true, respond: .status(500))
+        #expect(try await provider.request(create).value == Task(dueDate: 9))
+        // Without a base URL, a provider has one for each request.
+        let other = DefaultAPIProvider(transport: MockTransport())
+        MockURLProtocol.stub(Endpoint<Void>(.get, .url(base)), for: other, respond: .status(204))
+        try await other.request(Endpoint<Void>(.get, .url(base))).value
     }
 
     @Test("A value is encoded as the endpoint reads it: text and data as they are, a file for a download, dates by the encoder")

@@ -1,0 +1,55 @@
+@_spi(Transports) public import APIProvider
+import Foundation
+public import MiniRx
+
+/// Answers requests from the same stubs as ``MockURLProtocol``, without a `URLSession` and in a fraction of the time.
+///
+/// ```swift
+/// MockURLProtocol.stub(UserRequest(), respond: .fixture(Fixture.user))
+/// let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+/// ```
+///
+/// Chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread, before
+/// `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual time.
+///
+/// <doc:TestingWithoutWaiting> shows a test without it, and with it.
+public struct MockTransport: Transport {
+    private let exchanges: ExchangeTransport
+
+    /// Creates a transport whose requests the current scope answers.
+    ///
+    /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs
+    ///   actions at once, delays take no time, and nothing times out.
+    public init(scheduler: (any Scheduler)? = nil) {
+        let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? ProtocolPlayer.delayScheduler)
+        var settings = ExchangeTransport.Settings()
+        settings.maxRequestsPerHost = nil
+        exchanges = ExchangeTransport(settings, usesEphemeralCookies: true, scheduler: scheduler, executor: .immediate) { exchange in
+            let timer = SerialDisposable()
+            let answer = mock.receive(exchange.request).answer()
+            exchange.didSendBody()
+            answer.play(to: exchange, scheduler, timer)
+            return Disposables.create {
+                timer.dispose()
+                answer.endFeed()
+            }
+        }
+    }
+
+    /// Answers `request`. Disposing ends a delay.
+    ///
+    /// Progress is reported for each 64 KB of the body that is sent and for each chunk that arrives, on the thread of the answer. Cookies
+    /// of the stubs are kept and sent for the life of the transport.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        .deferred {
+            // It may stand for a transport with schemes such as http+unix.
+            if request.url.scheme?.contains("+") != true { try request.checkScheme() }
+            return exchanges.send(request)
+        }
+    }
+}
+
+@_spi(Transports) extension MockTransport: HeaderAddingTransport {
+    /// Returns `request` with the header fields that it would be sent with now.
+    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
+}

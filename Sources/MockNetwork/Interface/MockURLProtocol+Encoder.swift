@@ -1,0 +1,74 @@
+public import APIProvider
+public import Foundation
+
+// The values that the encoder of the current scope encodes.
+extension MockURLProtocol {
+    /// The encoder of the provider under test, for bodies and answers in this scope. Set it before you add stubs. `nil` is the provider's
+    /// default.
+    ///
+    /// ```swift
+    /// let encoder = JSONEncoder()
+    /// encoder.keyEncodingStrategy = .convertToSnakeCase
+    /// MockURLProtocol.encoder = encoder
+    /// // This expects {"due_date": …}.
+    /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
+    /// ```
+    ///
+    /// It encodes the bodies and values of an `APIRequest`, and also those of `StubResponse.json`,
+    /// ``StubResponse/jsonLines(_:every:headers:)`` and `BodyMatcher.json`. Do not change it afterwards.
+    public static var encoder: JSONEncoder? {
+        get { scope.contents.withLock(\.encoder) }
+        set { _ = scope.contents.withLock { exchange(&$0.encoder, with: newValue) } }
+    }
+
+    /// Encodes a value of a stub.
+    static func encode(_ value: some Encodable) throws -> Data {
+        try (encoder ?? .sortingKeys).encode(value)
+    }
+}
+
+extension StubResponse {
+    /// The value as JSON, by ``MockURLProtocol/encoder`` or else with sorted keys.
+    ///
+    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails, and that
+    /// is an issue of the test.
+    ///
+    /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
+    ///
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
+    public static func json(_ value: some Encodable, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") {
+            [.data(try MockURLProtocol.encode(value))]
+        }
+    }
+
+    /// Not available: the elements of a literal are literals or a `JSONValue`.
+    @available(*, unavailable, message: "write JSONValue(text) for a variable, or pass a struct")
+    @_disfavoredOverload
+    public static func json(_ value: [String: Any], statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        .status(statusCode)
+    }
+
+    /// A line of JSON for each of `values`, by ``MockURLProtocol/encoder`` or else with sorted keys.
+    ///
+    /// If a value cannot be encoded, the connection breaks in its place, and that is an issue of the test.
+    ///
+    /// - Parameters:
+    ///   - values: The values.
+    ///   - interval: The time before each line.
+    ///   - headers: The header fields. The `Content-Type` is `application/x-ndjson`, unless they have another.
+    public static func jsonLines(
+        _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
+    ) -> StubResponse {
+        StubResponse(statusCode: 200, headers: headers, type: "application/x-ndjson", hasLength: false) {
+            values.flatMap { value -> [Step] in
+                do { return [.wait(interval), .data(try MockURLProtocol.encode(value) + Data("\n".utf8))] } catch {
+                    return [.failure(MockFailure(encoding: error))]
+                }
+            }
+        }
+    }
+}

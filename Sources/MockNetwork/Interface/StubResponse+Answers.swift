@@ -1,0 +1,144 @@
+public import APIProvider
+public import Dispatch
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+// MARK: - One answer
+
+extension StubResponse {
+    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and an issue of the test
+    /// names the files that are there.
+    ///
+    /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
+    ///
+    /// - Parameters:
+    ///   - dto: The fixture.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
+    public static func fixture(_ dto: some MockDTO, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: dto.isJSON ? "application/json" : nil) { steps(of: try dto.load()) }
+    }
+
+    /// JSON with members of several types: `.json(["message": "Not Found", "code": 404, "errors": []])`.
+    ///
+    /// - Parameters:
+    ///   - value: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
+    public static func json(_ value: JSONValue, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { [.data(try value.data)] }
+    }
+
+    /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
+    ///
+    /// ```swift
+    /// MockURLProtocol.stub(
+    ///     .get, "/user", respond: .json(text: #"{"login": "octocat", "id": 1}"#))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - text: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
+    public static func json(text: String, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
+    }
+
+    /// The bytes as they are. There is no `Content-Type`, unless `headers` has one.
+    ///
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - statusCode: The status.
+    ///   - headers: The header fields.
+    public static func data(_ data: Data, statusCode: Int = 200, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: statusCode, headers: headers) { steps(of: data) }
+    }
+
+    /// The status `code` with the header fields `headers`, and without a body.
+    public static func status(_ code: Int, headers: HTTPHeaders = [:]) -> StubResponse {
+        StubResponse(statusCode: code, headers: headers)
+    }
+
+    /// An error instead of a response: `.failure(URLError(.notConnectedToInternet))`.
+    ///
+    /// `DefaultAPIProvider` reports the same value. On Apple's systems, other code that uses `URLSession` gets an `NSError` with the
+    /// domain, the code and the description of your error.
+    public static func failure(_ error: any Error) -> StubResponse { StubResponse { _ in .failure(error) } }
+
+    /// A redirect: `statusCode` with `location` in the header `Location`.
+    ///
+    /// `URLSessionTransport` and ``MockTransport`` follow it, and the stubs answer again. Other code that uses `URLSession` gets the
+    /// redirect as its response, because a protocol class cannot let a session follow it on Linux.
+    public static func redirect(to location: String, statusCode: Int = 302) -> StubResponse {
+        .status(statusCode, headers: ["Location": location])
+    }
+
+    /// The answer that `respond` makes for each request. If it throws, the request fails with that error. A `DecodingError` or an
+    /// `EncodingError` is also recorded as an issue of the test.
+    ///
+    /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
+    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to
+    /// the test that has created the stub, on Linux and from macOS 15 and iOS 18 on.
+    public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
+        let factory = ResponseFactory(runsUserCode: true, context: .current) { request in
+            let response: StubResponse
+            // It has read the request, or encoded an answer, and could not. No network fails like that.
+            do { response = try respond(request) } catch  where error is DecodingError || error is EncodingError {
+                throw MockFailure("The handler of the stub has thrown: \(error.explanation)")
+            }
+            guard let factory = response.factory(after: 0) else {
+                throw MockFailure("The handler returned an empty sequence.")
+            }
+            return factory(request)
+        }
+        return StubResponse([factory])
+    }
+
+    /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.
+    public static var never: StubResponse { StubResponse { _ in .never } }
+}
+
+// MARK: - Several answers
+
+extension StubResponse {
+    /// Each of `responses` once, in order, even if requests come at the same time.
+    ///
+    /// After the last one, requests fail, even if an older stub matches. To go on to older stubs, set `times` to the number of responses.
+    ///
+    /// A sequence within a sequence is flattened.
+    public static func sequence(_ responses: [StubResponse]) -> StubResponse {
+        StubResponse(responses.flatMap(\.factories), repeatsLast: false)
+    }
+
+    /// Each of `responses` once, in order. After that, the last one answers all requests.
+    public static func repeatingLast(_ responses: [StubResponse]) -> StubResponse {
+        StubResponse(responses.flatMap(\.factories))
+    }
+}
+
+// MARK: - Delays, chunks and failures
+
+extension StubResponse {
+    /// The same answer, later by `interval`. In a sequence, each answer is delayed.
+    ///
+    /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
+    /// `timeoutInterval`, the request fails with `URLError.timedOut`.
+    public func delayed(by interval: DispatchTimeInterval) -> StubResponse {
+        changing { $0.delay += interval.seconds }
+    }
+
+    /// The same answer with its body in `count` pieces of about the same size.
+    ///
+    /// A session's delegate gets them one by one. On Apple's systems, a session may join some of them.
+    public func chunked(into count: Int) -> StubResponse {
+        changing { $0 = $0.chunked(into: count) }
+    }
+
+    /// The same answer, but `error` follows the head and the body. For a ``StreamFeed``, call ``StreamFeed/fail(_:)`` instead.
+    public func breakingOff(with error: any Error) -> StubResponse {
+        changing { if $0.feed == nil { $0.steps.append(.failure(error)) } }
+    }
+}

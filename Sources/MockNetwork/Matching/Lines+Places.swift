@@ -1,0 +1,76 @@
+import Foundation
+
+// The place of a value is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Within a body, it is the text without `body`,
+// such as `items[0].id`, and an empty text for the whole body. Segments of a path are counted from 1, and elements of an array from 0.
+//
+// Names with a mark of a place, and those that another spelling would equal, have percent escapes, so that a place means one thing.
+extension String {
+    /// The place of a member of the object at this place.
+    func member(_ name: String) -> String {
+        let name = name.isEmpty ? "\"\"" : name.utf8.contains(where: { ".[]@%\"".utf8.contains($0) }) ? name.escapingMarks : name
+        guard !isEmpty else { return name.inOneSpelling }
+        var place = self
+        place += "."
+        place += name.inOneSpelling
+        return place
+    }
+
+    /// The place of an element of the array at this place.
+    func element(_ index: Int) -> String {
+        var place = self
+        place += "["
+        place += String(index)
+        place += "]"
+        return place
+    }
+
+    /// The place `inner` within this place.
+    package func appending(_ inner: String) -> String {
+        isEmpty || inner.isEmpty || inner.first == "[" || inner.first == "@" ? self + inner : "\(self).\(inner)"
+    }
+
+    /// Whether this place is within `other`.
+    func isWithin(_ other: String) -> Bool {
+        utf8.count > other.utf8.count && hasPrefix(other) && (other.isEmpty || ".[@".contains(dropFirst(other.count).first ?? " "))
+    }
+
+    /// By the characters, and by the numbers of elements.
+    func isBefore(_ other: String) -> Bool { compare(other, options: .numeric) == .orderedAscending }
+
+    private var escapingMarks: String {
+        ["%", ".", "[", "]", "@", "\""].reduce(self) { text, mark in
+            text.replacingOccurrences(of: mark, with: "%" + String(mark.utf8.first ?? 0, radix: 16, uppercase: true))
+        }
+    }
+
+    /// The text itself if it is composed, or else its bytes with escapes. Strings of other bytes would be equal.
+    var inOneSpelling: String {
+        guard utf8.contains(where: { $0 >= 0x80 }), !hasSameBytes(as: precomposedStringWithCanonicalMapping) else { return self }
+        return addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: "\u{1}"..."\u{7F}")) ?? self
+    }
+}
+
+// MARK: - Names
+
+extension String {
+    /// Whether `name` stands for the line at this place of a request, so that `ignoring: [name]` leaves the line out.
+    ///
+    /// A bare name, such as `id`, stands for each value of that name in the query, the headers, the cookies and the body. The own name of a
+    /// line stands for that line: `path 2`, `query page`, `body.items[].id`, or the end of it, such as `items[].id` and `photo.filename`.
+    /// What is within a line goes with it. The method and the host have no name.
+    package func isPlace(named name: String) -> Bool {
+        let (mine, wanted) = (names, name.names)
+        // The name of a query item, a header or a cookie may have any characters.
+        if let kind = ["path ", "query ", "header ", "cookie "].first(where: mine.hasPrefix) {
+            return mine == wanted || kind != "path " && mine.dropFirst(kind.count) == wanted
+        }
+        guard let dot = mine.firstIndex(of: ".") else { return false }
+        return wanted.contains(".") && "\(mine).".hasPrefix("\(wanted).") || "\(mine[dot...]).".contains(".\(wanted).")
+    }
+
+    /// The names in this place, joined by dots, without the numbers of elements and without escapes.
+    var names: String {
+        let names = contains("[") ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
+        return names.replacingOccurrences(of: "@", with: ".").removingPercentEncoding ?? names
+    }
+}

@@ -1,0 +1,76 @@
+import APIProvider
+import Foundation
+
+/// One expectation of a stub.
+enum Matcher: Sendable {
+    case method(HTTPMethod)
+    case path(PathPattern)
+    case origin(String)
+    /// The values of one name in the query, in order. There may be others between them.
+    case query(String, [String])
+    case header(name: String, value: String)
+    /// The pairs of a `Cookie`, in any order. There may be others.
+    case cookies(Lines)
+    case body(BodyMatcher)
+    case condition(Condition<ReceivedRequest>)
+
+    /// Matches all items. There may be others.
+    static func queries(_ items: [URLQueryItem]) -> [Matcher] {
+        let lines = Lines(items)
+        return lines.values.keys.sorted().map { .query($0, lines.texts(at: $0)) }
+    }
+
+    static func header(_ name: String, _ value: String) -> Matcher {
+        name.lowercased() == "cookie" ? .cookies(Lines(cookies: value)) : .header(name: name, value: value)
+    }
+
+    /// Whether a closure of the test decides.
+    var isClosure: Bool {
+        switch self {
+        case .condition: true
+        case .body(let matcher): matcher.isClosure
+        default: false
+        }
+    }
+
+    // MARK: - Comparing
+
+    func matches(_ request: RequestLines) -> Bool {
+        switch self {
+        case .method(let method): request.request.method == method
+        case .path(let pattern): pattern.matches(request.url.segments)
+        case .origin(let origin): request.url.origin == origin
+        case .query(let name, let values): request.query.texts(at: name).contains(inOrder: values)
+        case .header(let name, let value): request.request.headers[name]?.hasSameBytes(as: value) == true
+        case .cookies(let pairs): pairs.values.keys.allSatisfy { request.hasCookies(pairs, at: $0) }
+        case .body(let matcher): matcher.matches(request.body)
+        case .condition(let condition): request.meets(condition)
+        }
+    }
+
+    /// How far the request is from this expectation, which it does not meet. Reports rank stubs by the sum. More than 0.
+    func distance(from request: RequestLines) -> Double {
+        switch self {
+        case .method, .origin, .condition: 1
+        case .path(let pattern): pattern.distance(to: request.url.segments)
+        case .query, .header, .cookies: 0.5
+        case .body(let matcher): 0.5 - 0.3 * matcher.similarity(to: request.body)
+        }
+    }
+}
+
+extension RequestLines {
+    /// Whether the request has the cookies of `pairs` at `place`, in any order. One that is given twice is there twice.
+    func hasCookies(_ pairs: Lines, at place: String) -> Bool {
+        cookies.texts(at: place).sorted().contains(inOrder: pairs.texts(at: place).sorted())
+    }
+}
+
+extension [String] {
+    /// Whether these contain `others` in order.
+    fileprivate func contains(inOrder others: [String]) -> Bool {
+        var rest = others[...]
+        for element in self where rest.first?.hasSameBytes(as: element) == true { rest.removeFirst() }
+        return rest.isEmpty
+    }
+}

@@ -1,0 +1,62 @@
+import APIProvider
+import Foundation
+
+/// A request as stubs compare it. Each part is read when a stub first asks for it, and once, however many stubs there are. For one thread.
+final class RequestLines {
+    let request: ReceivedRequest
+    let url: URLParts
+    private(set) lazy var query = Lines(url.query)
+    private(set) lazy var cookies = Lines(cookies: request.headers["Cookie"] ?? "")
+    private(set) lazy var body = BodyLines(request.body, type: request.headers["Content-Type"] ?? "")
+    private var known: [ObjectIdentifier: Bool] = [:]
+
+    init(_ request: ReceivedRequest) { (self.request, url) = (request, URLParts(request.url.absoluteString)) }
+
+    func meets(_ condition: Condition<ReceivedRequest>) -> Bool { condition.isMet(by: request, &known) }
+}
+
+/// A body, or a part of a multipart body, as stubs compare it.
+final class BodyLines {
+    enum Notation { case json, form, multipart }
+
+    let data: Data
+    let type: String
+    private lazy var json = Lines(json: data)
+    private lazy var form = Lines(form: data)
+    private lazy var multipart = Multipart(data, type: type)
+    private lazy var multipartLines = multipart.map { Lines($0) }
+    /// The parts of each name.
+    private(set) lazy var parts = Dictionary(grouping: multipart?.parts ?? []) { $0.name ?? "" }
+        .mapValues { $0.map { BodyLines($0.content, type: $0.type ?? "") } }
+    private var known: [ObjectIdentifier: Bool] = [:]
+
+    init(_ data: Data, type: String = "") { (self.data, self.type) = (data, type) }
+
+    /// The body, read in this notation. `nil` if it is not written in it.
+    func lines(as notation: Notation) -> Lines? {
+        switch notation {
+        case .json: json
+        case .form: form
+        case .multipart: multipartLines
+        }
+    }
+
+    func meets(_ condition: Condition<Data>) -> Bool { condition.isMet(by: data, &known) }
+}
+
+/// A closure of the test that decides whether a request matches. It is asked once about each, because it may have an expectation.
+final class Condition<Subject: Sendable>: Sendable {
+    let name: String
+    private let context = TaskLocalContext.current
+    private let isMet: @Sendable (Subject) -> Bool
+
+    init(_ name: String, _ isMet: @escaping @Sendable (Subject) -> Bool) { (self.name, self.isMet) = (name, isMet) }
+
+    /// - Parameter known: What conditions have said about this subject.
+    func isMet(by subject: Subject, _ known: inout [ObjectIdentifier: Bool]) -> Bool {
+        if let answer = known[ObjectIdentifier(self)] { return answer }
+        let answer = context.call { self.isMet(subject) }
+        known[ObjectIdentifier(self)] = answer
+        return answer
+    }
+}

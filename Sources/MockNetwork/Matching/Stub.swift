@@ -1,0 +1,62 @@
+import APIProvider
+import Foundation
+import MiniRx
+
+/// An answer for the requests that match, as `MockURLProtocol.stub` returns it.
+///
+/// ```swift
+/// let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
+///
+/// #expect(try stub.requests.first?.json(Order.self) == order)
+/// ```
+public struct Stub: Sendable {
+    /// The place of a stub in the source.
+    package struct SourceLocation: Sendable, Hashable {
+        package let fileID: String
+        package let filePath: String
+        package let line: Int
+        package let column: Int
+
+        var text: String { "\(fileID):\(line)" }
+    }
+
+    /// The state and the identity that all copies share.
+    private final class Shared: Sendable {
+        let expectation = Locked<Range<Int>?>(nil)
+    }
+
+    /// The method and the URL, or the name of the condition, for reports.
+    let summary: @Sendable () -> String
+    @HiddenFromReflection private(set) var matchers: [Matcher]
+    /// The number of requests that the stub answers.
+    let times: Int
+    /// Whether the stub may go unused.
+    let isOptional: Bool
+    /// The place at which it was registered.
+    let sourceLocation: SourceLocation
+    let response: StubResponse
+    /// The reason why the stub matches no request. Otherwise `nil`.
+    let problem: String?
+    /// The requests of its scope.
+    var allRequests: @Sendable () -> [ReceivedRequest] = { [] }
+    private let shared = Shared()
+
+    init(
+        summary: @escaping @Sendable () -> String, matchers: [Matcher], times: Int?, isOptional: Bool, sourceLocation: SourceLocation,
+        response: StubResponse, problem: String? = nil
+    ) {
+        (self.summary, self.matchers, self.times, self.isOptional) = (summary, matchers, times ?? .max, isOptional)
+        (self.sourceLocation, self.response, self.problem) = (sourceLocation, response, problem)
+    }
+
+    /// The requests that this stub has answered, in order. Empty after its scope has ended.
+    public var requests: [ReceivedRequest] { allRequests().filter { $0.stub == id } }
+
+    /// The same for all copies, and for no other stub.
+    var id: ObjectIdentifier { ObjectIdentifier(shared) }
+
+    /// The number of requests that the test expects.
+    var expectation: Locked<Range<Int>?> { shared.expectation }
+
+    func matches(_ request: RequestLines) -> Bool { problem == nil && matchers.allSatisfy { $0.matches(request) } }
+}

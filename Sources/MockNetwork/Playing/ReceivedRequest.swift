@@ -1,0 +1,53 @@
+public import APIProvider
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request that reached the mock. Tests check it to see what the app sent.
+public struct ReceivedRequest: Sendable {
+    /// The request method.
+    public let method: HTTPMethod
+    @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
+    /// The identity of the stub that answered the request. `nil` if none did.
+    var stub: ObjectIdentifier?
+    /// Whether nothing answered the request.
+    var isUnanswered = false
+
+    /// The URL with its query.
+    public var url: URL { content.request.url }
+
+    /// The headers that the app, its provider and the configuration of its session set, and the cookies that the provider sends. Headers
+    /// that Foundation adds are missing.
+    public var headers: HTTPHeaders { content.request.headers }
+
+    /// The body, even if it was sent as a stream. Empty if there is none.
+    public var body: Data { content.body }
+
+    /// The request with its whole body, as it is sent to a server.
+    var prepared: PreparedRequest { content.request }
+
+    /// The path, decoded.
+    public var path: String { url.path }
+
+    /// The items of the query in order, decoded.
+    public var queryItems: [URLQueryItem] {
+        URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+    }
+
+    /// Decodes the body from JSON.
+    ///
+    /// - Throws: `DecodingError` if the body does not fit the type.
+    public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeWithoutTrapping(type, from: body) }
+
+    init(_ request: PreparedRequest) {
+        // A copy, because a mapped file may become shorter later.
+        let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
+        method = request.method
+        var whole = request
+        whole.reportProgress = nil
+        if !body.isEmpty { whole.body = RequestBody(body) }
+        content = (whole, body)
+    }
+}

@@ -1,0 +1,191 @@
+public import APIProvider
+public import Foundation
+import MiniRx
+
+/// The body of a response that a test sends piece by piece.
+///
+/// ```swift
+/// let feed = StreamFeed()
+/// MockURLProtocol.stub(Chat(prompt: "Hi"), respond: .events(from: feed))
+/// model.send("Hi")
+///
+/// feed.send(ServerSentEvent(data: "Hel"))
+/// await feed.waitUntilRead()
+/// #expect(model.text == "Hel")
+/// feed.fail(URLError(.networkConnectionLost))
+/// ```
+///
+/// A feed answers one request. Data sent before the request arrives is buffered. Call it on any thread.
+///
+/// <doc:SendingAStreamByHand> shows a test without it, and with it.
+public final class StreamFeed: Sendable {
+    enum Part {
+        case data(Data)
+        case end((any Error)?)
+    }
+
+    private struct State {
+        var hasAnswered = false
+        var isCancelled = false
+        /// Whether the test has ended the body.
+        var isFinished = false
+        var isEndDelivered = false
+        /// Parts that have not been delivered.
+        var parts: [Part] = []
+        var onNextPart: Action?
+        var onCancel: Action?
+        var sent = 0
+        var read = 0
+        var waiters: [Waiter] = []
+    }
+
+    /// A test that waits.
+    private struct Waiter {
+        let condition: @Sendable (State) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private let state = Locked(State())
+
+    /// Creates a feed that has sent nothing.
+    public init() {}
+
+    /// The number of bytes that the reader has taken.
+    public var bytesRead: Int { state.withLock(\.read) }
+
+    /// Whether the request ended before the end of the body was delivered: its reader stopped reading, was cancelled or disposed, or timed
+    /// out, or the response has no body. On Linux, a request of a `URLSession` of your own does not time out while it waits for a feed.
+    public var isCancelled: Bool { state.withLock(\.isCancelled) }
+
+    // MARK: - Sending
+
+    /// Sends `data` as bytes of the body.
+    public func send(_ data: Data) { add(.data(data), count: data.count) }
+
+    /// Sends `text` as bytes of the body, in UTF-8.
+    public func send(_ text: String) { send(Data(text.utf8)) }
+
+    /// Sends `event` as a server-sent event.
+    public func send(_ event: ServerSentEvent) { send(event.text) }
+
+    /// Ends the body. Data that is sent later is dropped.
+    public func finish() { add(.end(nil)) }
+
+    /// Breaks the connection with `error`. Data that is sent later is dropped.
+    public func fail(_ error: any Error) { add(.end(error)) }
+
+    // MARK: - Waiting
+
+    /// Waits until everything that was sent has been taken by the reader, also the end of the body, or the request has ended. With
+    /// ``MockURLProtocol``, the session is the reader.
+    ///
+    /// Returns early if the task is cancelled, as by a time limit of the test.
+    public func waitUntilRead() async {
+        await wait { $0.read >= $0.sent && (!$0.isFinished || $0.isEndDelivered) || $0.isCancelled }
+    }
+
+    /// Waits until the reader leaves, or has read to the end. Check ``isCancelled`` afterwards.
+    ///
+    /// Returns early if the task is cancelled, as by a time limit of the test.
+    public func waitUntilCancelled() async { await wait { $0.isCancelled || $0.isEndDelivered } }
+
+    private func wait(until condition: @escaping @Sendable (State) -> Bool) async {
+        let isTaskCancelled = Locked(false)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let waiter = Waiter(condition: { isTaskCancelled.withLock { $0 } || condition($0) }, continuation: continuation)
+                withState { $0.waiters.append(waiter) }
+            }
+        } onCancel: {
+            // Within the lock of the state, so that a condition does not change while the waiters are looked through.
+            withState { _ in isTaskCancelled.withLock { $0 = true } }
+        }
+    }
+
+    /// Changes the state, and resumes the waiters whose condition is now met.
+    private func withState<Value>(_ body: (inout State) -> Value) -> Value {
+        let (value, resumed) = state.withLock { state -> (Value, [Waiter]) in
+            let value = body(&state)
+            let resumed = state.waiters.filter { $0.condition(state) }
+            state.waiters = state.waiters.filter { !$0.condition(state) }
+            return (value, resumed)
+        }
+        resumed.forEach { $0.continuation.resume() }
+        return value
+    }
+
+    private func add(_ part: Part, count: Int = 0) {
+        let more = state.withLock { state -> Action? in
+            guard !state.isFinished else { return nil }
+            if case .end = part { state.isFinished = true }
+            state.parts.append(part)
+            state.sent += count
+            return state.onNextPart.take()
+        }
+        more?()
+    }
+}
+
+// MARK: - Reading, by the mock
+
+extension StreamFeed {
+    /// Marks the feed as used by a request.
+    ///
+    /// - Throws: If another request has used it.
+    func claim() throws {
+        let hasAnswered = state.withLock { exchange(&$0.hasAnswered, with: true) }
+        if hasAnswered { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
+    }
+
+    /// The next part, if one was sent.
+    func next() -> Part? {
+        withState { state in
+            guard !state.parts.isEmpty else { return nil }
+            if case .end = state.parts[0] { state.isEndDelivered = true }
+            return state.parts.removeFirst()
+        }
+    }
+
+    /// Calls `body` once when there is a next part, maybe at once.
+    func onNextPart(_ body: @escaping @Sendable () -> Void) {
+        let hasNextPart = state.withLock { state in
+            // After the end of the request, the action would keep the reader.
+            if state.parts.isEmpty, !state.isCancelled { state.onNextPart = Action(body) }
+            return !state.parts.isEmpty
+        }
+        if hasNextPart { body() }
+    }
+
+    /// Calls `body` when the reader leaves before the end. Set it before the feed answers.
+    package func onCancel(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = Action(body) } }
+
+    /// Records that the reader has taken `count` more bytes.
+    func didRead(_ count: Int) { withState { $0.read += count } }
+
+    /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
+    func requestDidEnd() {
+        // Released after the lock, because its deinit may run any code.
+        var (more, left): (Action?, Action?)
+        withState { state in
+            guard !state.isEndDelivered else { return }
+            state.isCancelled = true
+            (more, left) = (state.onNextPart.take(), state.onCancel.take())
+        }
+        _ = more
+        left?()
+    }
+}
+
+// MARK: - Events
+
+extension ServerSentEvent {
+    /// The event as a server sends it.
+    var text: String {
+        // A carriage return ends a line, too.
+        let data = data.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
+        var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
+        if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
+        if type != "message" { lines.insert("event: \(type)", at: 0) }
+        return lines.joined(separator: "\n") + "\n\n"
+    }
+}

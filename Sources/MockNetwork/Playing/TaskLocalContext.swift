@@ -1,0 +1,101 @@
+import Dispatch
+import MiniRx
+
+/// The task-local values of a test, for the closures that the test gives to the mock. Sessions call them on threads of their own, where
+/// Swift Testing does not know whose expectation fails: it knows the test by a task-local value.
+///
+/// Keeps a task that is not started, which inherits the values of the test's task. A call starts it on the caller's thread. It makes the task
+/// for the next call, and then calls the closure.
+final class TaskLocalContext: Sendable {
+    /// The scope of the current task, which a test and its child tasks share.
+    @TaskLocal static var scope: (any AnyObject & Sendable)?
+
+    private let nextTask: Locked<(any UnstartedTask)?>
+    /// Is signaled when `nextTask` is there.
+    private let nextTaskSemaphore = DispatchSemaphore(value: 1)
+    private let scope = TaskLocalContext.scope.map { ObjectIdentifier($0) }
+
+    private init(_ first: any UnstartedTask) { nextTask = Locked(first) }
+
+    deinit {
+        // Not on this thread, which may be that of a task.
+        if let last = nextTask.withLock({ $0.take() }) { DispatchQueue.global().async { last.run {} } }
+    }
+
+    /// The context of the current task. `nil` outside a task, as in most XCTests, and on older systems, where a task cannot be created like
+    /// that.
+    static var current: TaskLocalContext? {
+        guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
+        return unstartedTask().map { TaskLocalContext($0) }
+    }
+
+    /// Calls `body` with the task-local values, and waits for its result.
+    func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
+        let isInTask = withUnsafeCurrentTask { $0 != nil }
+        // This is the task of the test, or a child of it.
+        if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
+        nextTaskSemaphore.wait()
+        guard let task = nextTask.withLock({ $0.take() }) else { return try body() }
+        let result = Locked<Result<Value, Failure>?>(nil)
+        let work: @Sendable () -> Void = { [self] in
+            nextTask.withLock { $0 = unstartedTask() }
+            nextTaskSemaphore.signal()
+            let value = Result(catching: body)
+            result.withLock { $0 = value }
+        }
+        if isInTask {
+            // One task is not started within another.
+            let done = DispatchSemaphore(value: 0)
+            DispatchQueue.global().async {
+                task.run(work)
+                done.signal()
+            }
+            done.wait()
+        } else {
+            task.run(work)
+        }
+        guard let value = result.withLock({ $0 }) else { return try body() }
+        return try value.get()
+    }
+}
+
+extension TaskLocalContext? {
+    /// Calls `body`, with the task-local values if there are any.
+    func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
+        guard let self else { return try body() }
+        return try self.call(body)
+    }
+}
+
+// MARK: - Tasks that are not started
+
+private protocol UnstartedTask: Sendable {
+    /// Starts the task on this thread, and calls `work` in it. Call it once.
+    func run(_ work: @escaping @Sendable () -> Void)
+}
+
+/// A task with the values of the current one.
+private func unstartedTask() -> (any UnstartedTask)? {
+    guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return nil }
+    return SingleTaskExecutor()
+}
+
+@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
+private final class SingleTaskExecutor: TaskExecutor, UnstartedTask {
+    private let job = Locked<UnownedJob?>(nil)
+    private let work = Locked<(@Sendable () -> Void)?>(nil)
+
+    init() {
+        Task(executorPreference: self) { [self] in work.withLock { $0.take() }?() }
+    }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        self.job.withLock { $0 = job }
+    }
+
+    func run(_ work: @escaping @Sendable () -> Void) {
+        self.work.withLock { $0 = work }
+        job.withLock { $0.take() }?.runSynchronously(on: asUnownedTaskExecutor())
+    }
+}

@@ -1,0 +1,105 @@
+import APIProvider
+import Foundation
+
+/// What a stub expected and what it got, as two lines that differ.
+struct Mismatch {
+    let name: String
+    private(set) var expected: String
+    private(set) var actual: String
+
+    /// Shows two texts, from which secrets have been removed, around the first difference.
+    ///
+    /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
+    init(_ name: String, expected: String, actual: String) {
+        var lines = Self.excerpts(expected.joined, actual.joined)
+        let isSame = expected.hasSameBytes(as: actual)
+        if !isSame, lines.0.visible == lines.1.visible { lines = Self.excerpts(expected.escaped, actual.escaped) }
+        (self.name, self.expected) = (name, lines.0)
+        self.actual = isSame ? "\(lines.1) (differs, but is not shown)" : lines.1
+    }
+
+    /// Shows two bodies around the first difference. If that is not in the first 64 KB of a text, the byte is shown.
+    init(_ name: String, expected: BodyLines, actual: BodyLines, _ redactor: ReportRedactor) {
+        let offset = zip(expected.data, actual.data).prefix { $0 == $1 }.count
+        self.init(
+            name, expected: redactor.excerpt(of: expected, around: offset), actual: redactor.excerpt(of: actual, around: offset))
+    }
+
+    /// Joins the first three of `mismatches`, of which there is at least one.
+    init(_ name: String, joining mismatches: [Mismatch]) {
+        let more = mismatches.count > 3 ? ", …" : ""
+        self.name = name
+        expected = mismatches.prefix(3).map(\.expected).joined(separator: ", ") + more
+        actual = mismatches.prefix(3).map(\.actual).joined(separator: ", ") + more
+    }
+
+    /// The same, with `hint` after what was expected.
+    func adding(_ hint: String) -> Mismatch {
+        var copy = self
+        copy.expected += hint
+        return copy
+    }
+
+    /// The same, with the place in the body before both lines.
+    func at(_ place: String) -> Mismatch {
+        var copy = self
+        if !place.isEmpty { (copy.expected, copy.actual) = ("\(place): \(expected)", "\(place): \(actual)") }
+        return copy
+    }
+
+    private static func excerpts(_ first: String, _ second: String) -> (String, String) {
+        let texts = (Array(first.unicodeScalars), Array(second.unicodeScalars))
+        let offset = zip(texts.0, texts.1).enumerated().first { $1.0 != $1.1 }?.offset ?? min(texts.0.count, texts.1.count)
+        let start = texts.0 == texts.1 || offset < 150 ? 0 : offset - 50
+        func excerpt(_ text: [Unicode.Scalar]) -> String {
+            let part = String(String.UnicodeScalarView(text.dropFirst(start).prefix(200)))
+            return (start > 0 ? "…" : "") + part + (text.count > start + 200 ? "…" : "")
+        }
+        return (excerpt(texts.0), excerpt(texts.1))
+    }
+}
+
+extension Mismatch: CustomStringConvertible {
+    var description: String {
+        """
+        \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(expected)
+                got       \(actual)
+        """
+    }
+}
+
+extension ReportRedactor {
+    /// The beginning of a body, on one line.
+    func excerpt(of body: BodyLines) -> String {
+        guard !body.data.isEmpty else { return "no body" }
+        guard let text = self.body(body) else { return "\(body.data.count) bytes that are not text" }
+        let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
+        return line.count > 200 ? "\(line.prefix(200))…" : line
+    }
+
+    /// The text of a body. If it is not text, or `offset` is far from its beginning, its size and the byte at `offset`.
+    fileprivate func excerpt(of body: BodyLines, around offset: Int) -> String {
+        let (text, body) = (self.body(body), body.data)
+        guard !body.isEmpty else { return "no body" }
+        if offset < 65_536, let text { return String(text.prefix(65_536)) }
+        let byte =
+            offset < body.count
+            ? "byte \(offset) is 0x\(String(body[body.startIndex + offset], radix: 16, uppercase: true))" : "no byte \(offset)"
+        return "\(body.count) bytes\(text == nil ? " that are not text" : ""), \(byte)"
+    }
+}
+
+extension String {
+    /// The lines that are not empty, joined into one.
+    fileprivate var joined: String { split(whereSeparator: \.isNewline).joined(separator: " ").onOneLine }
+
+    /// The characters that a reader sees.
+    fileprivate var visible: String {
+        String(
+            unicodeScalars.filter {
+                !$0.properties.isWhitespace && !$0.properties.isDefaultIgnorableCodePoint && $0.properties.generalCategory != .control
+            })
+    }
+
+    fileprivate var escaped: String { "\"\(unicodeScalars.map { $0.escaped(asASCII: true) }.joined())\"" }
+}

@@ -1,0 +1,52 @@
+import APIProvider
+import Foundation
+
+extension Scope {
+    /// Records a mistake in the setup of the test, once.
+    func record(_ failure: MockFailure, at place: Stub.SourceLocation? = nil) {
+        let problem = Problem(text: failure.description, place: place)
+        contents.withLock {
+            $0.failures.insert(failure.id)
+            if !$0.problems.contains(problem) { $0.problems.append(problem) }
+        }
+    }
+
+    /// All that the test has not done as it should: its mistakes and the requests without an answer, as they came, and then the stubs that were
+    /// not used as they should.
+    ///
+    /// If answers were set up and no request came, the first problem says how to create the provider.
+    var problems: [Problem] {
+        let contents = contents.withLock { $0 }
+        var problems = StubProblems(stubs: Array(zip(contents.stubs, contents.uses)), requests: contents.requests).problems
+        guard contents.requests.isEmpty, contents.problems.isEmpty else { return contents.problems + problems }
+        let answer = contents.defaultAnswer.name
+        if !problems.isEmpty {
+            problems[0].text += " " + noRequestReport(configuredAnswer: answer)
+        } else if answer != nil {
+            problems = [Problem(text: noRequestReport(configuredAnswer: answer))]
+        }
+        return problems
+    }
+
+    /// The report that no request came, though there is `answer`.
+    func noRequestReport(configuredAnswer answer: String?) -> String {
+        """
+        \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
+        why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
+        DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
+        MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
+        usesClassicLoadingMode = true on Apple's systems.\(strayRequests)
+        """
+    }
+
+    /// A sentence about requests that the mock of the process has received since this scope began; empty if there are none.
+    private var strayRequests: String {
+        guard self !== Scope.process else { return "" }
+        let strays = Scope.process.contents.withLock { $0.requests.dropFirst(earlierRequestCount) }
+        guard let first = strays.first else { return "" }
+        let line = "\(first)".prefix { !$0.isNewline }
+        let requests = strays.count == 1 ? "\(line) has" : "\(strays.count) requests, such as \(line), have"
+        return " Meanwhile, \(requests) reached the mock of the whole process, from a provider or session that was created outside of this "
+            + "scope."
+    }
+}
