@@ -111,7 +111,7 @@ extension MockURLProtocol {
         }
         let comparison = Comparison(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
         let recorded = RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
-        let source = ReplaySource(recorded, comparison)
+        let source = ReplaySource(recorded)
         add(AnswerSource { source.choose($0) })
     }
 
@@ -125,7 +125,8 @@ extension MockURLProtocol {
         guard !exchanges.isEmpty else { return nil }
         for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
         let names = SecretNames(hiding: traffic.flatMap { $0.names.hidden.names }, keeping: traffic.flatMap { $0.names.kept.names })
-        let replacer = SecretReplacer(exchanges, Comparison(names), environment: ProcessInfo.processInfo.environment)
+        let comparison = Comparison(names)
+        let replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: ProcessInfo.processInfo.environment)
         guard replacer.problems.isEmpty else {
             return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
         }

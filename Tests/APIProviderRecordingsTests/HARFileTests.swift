@@ -253,7 +253,7 @@ struct HARFileTests {
             }
             do {
                 let file = RecordedFile(try HARFile(Data(broken), name: "session.har"), name: "session.har", comparison)
-                var replay = Replay(file, comparison)
+                var replay = Replay(file)
                 for entry in file.entries {
                     guard case .success(let index) = replay.entry(for: entry.exchange), let response = file.entries[index].exchange.response
                     else { continue }

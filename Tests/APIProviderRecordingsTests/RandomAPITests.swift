@@ -16,7 +16,7 @@ struct RandomAPITests {
         if ProcessInfo.processInfo.environment["SHOW"] != nil {
             for s in recording.replacer.secrets { print("SECRET", s) }
             for (a, b) in zip(exchanges, recording.replacer.exchanges) { for e in [a, b] { print("EX", e.method, e.url, e.headers.dictionary, String(decoding: e.body, as: UTF8.self), "=>", e.response!.headers.dictionary, String(decoding: e.response!.body, as: UTF8.self)) } }
-            print(recording.replay.placeholders.places)
+            print(recording.replay.file.placeholders.places)
         }
         guard recording.problems.isEmpty else { return "not written: \(recording.problems[0])" }
 
@@ -24,13 +24,13 @@ struct RandomAPITests {
         let content = try recording.file.data
         let secrets = recording.replacer.secrets.filter { !$0.isCommon }.map(\.text)
         let planted = (run.environment + run.issued).filter(secrets.contains)
-        let found = SecretCheck(planted).secrets(in: [UInt8](content)).all
+        let found = SecretCheck(planted).secrets(in: [UInt8](content))
         if let index = found.first { return "the file has \(planted[index])" }
 
         // Each request gets its own response, with other secrets in the environment.
         let other = api.run(&random)
         let file = RecordedFile(try HARFile(content, name: "r.har"), name: "r.har", comparison)
-        var replay = Replay(file, comparison)
+        var replay = Replay(file)
         var (state, original) = (RandomAPI.State(run: other), RandomAPI.State(run: run))
         for group in api.groups {
             var answers: [Int: RecordedExchange.Response] = [:]

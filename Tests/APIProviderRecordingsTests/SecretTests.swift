@@ -203,7 +203,7 @@ struct SecretTests {
         let request = exchange("GET", "https://a.example/teams/abcDEF123456xyz/abcDEF123456path?env=production")
         let recording = NewRecording([request], environment: environment)
         #expect(recording.replacer.exchanges[0].url == "https://a.example/teams/token-001/abcDEF123456path?env=production")
-        #expect(recording.replay.placeholders.places == ["token-001": ["path 2"]])
+        #expect(recording.replay.file.placeholders.places == ["token-001": ["path 2"]])
     }
 
     @Test("What the program marks is a secret wherever it stands, and a short one as a whole value of its request")

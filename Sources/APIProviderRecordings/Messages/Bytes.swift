@@ -1,6 +1,5 @@
 import APIProvider
 import Foundation
-import MockNetwork
 
 /// Places in some bytes, and what stands there instead.
 typealias Edits = [(range: Range<Int>, text: [UInt8])]
@@ -44,21 +43,11 @@ extension [UInt8] {
         return applying(edits)
     }
 
-    /// The text. What is no UTF-8 becomes U+FFFD.
-    var text: String { String(decoding: self, as: UTF8.self) }
-
-    /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
-    var isUTF8: Bool { firstOffset(of: [0]) == nil && String(data: Data(self), encoding: .utf8) != nil }
-}
-
-/// Bytes at which a search stops. Its loop calls no function, because tests are built without the optimizer.
-struct ByteSet: Sendable {
-    private var table = [Bool](repeating: false, count: 256)
-
-    init(_ bytes: String) { for byte in bytes.utf8 { table[Int(byte)] = true } }
-
-    func places(in bytes: [UInt8]) -> [Int] {
-        bytes.withUnsafeBufferPointer { buffer in
+    /// The places of these ASCII characters. The loop calls no function, because tests are built without the optimizer.
+    func places(ofAny marks: String) -> [Int] {
+        var table = [Bool](repeating: false, count: 256)
+        for mark in marks.utf8 { table[Int(mark)] = true }
+        return withUnsafeBufferPointer { buffer in
             table.withUnsafeBufferPointer { table in
                 guard let bytes = buffer.baseAddress, let table = table.baseAddress else { return [] }
                 var (places, place): ([Int], Int) = ([], 0)
@@ -71,6 +60,12 @@ struct ByteSet: Sendable {
             }
         }
     }
+
+    /// The text. What is no UTF-8 becomes U+FFFD.
+    var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
+    var isUTF8: Bool { firstOffset(of: [0]) == nil && String(data: Data(self), encoding: .utf8) != nil }
 }
 
 extension UInt8 {
@@ -92,10 +87,7 @@ extension Data {
 
 // MARK: - Regular expressions
 
-/// A regular expression whose matches have their places in UTF-8.
 struct Expression: Sendable {
-    typealias Part = (text: String, range: Range<Int>)
-
     /// `nil` if the pattern is wrong, which the tests would show.
     private let expression: NSRegularExpression?
 
@@ -104,23 +96,24 @@ struct Expression: Sendable {
     }
 
     /// For each match, the whole and its groups.
-    func matches(in text: String) -> [[Part?]] {
-        (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).map { result in
-            (0..<result.numberOfRanges).map { group in
-                Range(result.range(at: group), in: text).map { range in
-                    let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
-                    return (String(text[range]), start..<start + text[range].utf8.count)
-                }
-            }
-        }
-    }
+    func matches(in text: String) -> [[String?]] { results(in: text).map(\.groups) }
 
     /// The text with another in place of each match; `nil` leaves a match as it is.
-    func replacing(in text: String, _ replacement: ([Part?]) -> String?) -> String {
-        let edits = matches(in: text).compactMap { match -> Edits.Element? in
-            guard let range = match[0]?.range, let text = replacement(match) else { return nil }
-            return (range, Array(text.utf8))
+    func replacing(in text: String, _ replacement: ([String?]) -> String?) -> String {
+        var (output, end) = ("", text.startIndex)
+        for (range, groups) in results(in: text) {
+            guard let other = replacement(groups) else { continue }
+            output += text[end..<range.lowerBound] + other
+            end = range.upperBound
         }
-        return edits.isEmpty ? text : Array(text.utf8).applying(edits).text
+        return end == text.startIndex ? text : output + text[end...]
+    }
+
+    private func results(in text: String) -> [(range: Range<String.Index>, groups: [String?])] {
+        (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
+            Range(result.range, in: text).map { whole in
+                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { String(text[$0]) } })
+            }
+        }
     }
 }

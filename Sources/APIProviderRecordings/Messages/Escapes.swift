@@ -9,7 +9,7 @@ extension [UInt8] {
         // Each time, nested escapes lose one level. More than eight levels are no text of a server.
         for _ in 0..<8 {
             var copied = 0
-            let edits = Self.escapes.places(in: bytes).compactMap { place -> Edits.Element? in
+            let edits = bytes.places(ofAny: "\\%&").compactMap { place -> Edits.Element? in
                 guard place >= copied, let (text, end) = bytes.escape(at: place) else { return nil }
                 copied = end
                 return (place..<end, text)
@@ -20,14 +20,12 @@ extension [UInt8] {
         return bytes
     }
 
-    private static let escapes = ByteSet("\\%&")
-
     /// What the escape at `place` stands for, and its end.
     private func escape(at place: Int) -> (text: [UInt8], end: Int)? {
         switch self[place] {
         case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) }
         case UInt8(ascii: "%"): percentEscape(at: place).map { ([$0], place + 3) }
-        default: entity(at: place)
+        default: characterReference(at: place)
         }
     }
 
@@ -37,19 +35,19 @@ extension [UInt8] {
     }
 
     /// The character reference of HTML at `place`. Browsers take one without its semicolon.
-    fileprivate func entity(at place: Int) -> (text: [UInt8], end: Int)? {
+    private func characterReference(at place: Int) -> (text: [UInt8], end: Int)? {
         let name = self[(place + 1)...].prefix(10).prefix { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "#") }
         let text = String(decoding: name, as: UTF8.self).lowercased()
         let isHexadecimal = text.hasPrefix("#x")
         let number = UInt32(text.dropFirst(isHexadecimal ? 2 : 1), radix: isHexadecimal ? 16 : 10)
-        let character = text.hasPrefix("#") ? number.flatMap(Unicode.Scalar.init).map { "\($0)" } : Self.entities[text]
+        let character = text.hasPrefix("#") ? number.flatMap(Unicode.Scalar.init).map { "\($0)" } : Self.characters[text]
         guard let character else { return nil }
         let hasEnd = name.endIndex < count && self[name.endIndex] == UInt8(ascii: ";")
         return (Array(character.utf8), name.endIndex + (hasEnd ? 1 : 0))
     }
 
     /// Those of HTML for ASCII characters, in lower case.
-    private static let entities = [
+    private static let characters = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "plus": "+", "sol": "/", "equals": "=", "bsol": "\\", "colon": ":",
         "comma": ",", "period": ".", "semi": ";", "lowbar": "_", "hyphen": "-", "dash": "-", "commat": "@", "num": "#", "percnt": "%",
         "dollar": "$", "excl": "!", "quest": "?", "ast": "*", "lpar": "(", "rpar": ")", "lsqb": "[", "rsqb": "]", "lcub": "{",
@@ -58,17 +56,7 @@ extension [UInt8] {
 }
 
 extension String {
-    var decodingHTML: String { decoding("&") { $0.entity(at: $1) } }
-
-    var decodingJSON: String {
-        decoding("\\") { bytes, place in JSONEscape(bytes, at: place).map { (Array(String($0.scalar).utf8), $0.end) } }
-    }
-
-    private func decoding(_ mark: Character, _ escape: ([UInt8], Int) -> (text: [UInt8], end: Int)?) -> String {
-        guard contains(mark) else { return self }
-        let bytes = Array(utf8)
-        return bytes.applying(ByteSet("\(mark)").places(in: bytes).compactMap { place in escape(bytes, place).map { (place..<$0.end, $0.text) } }).text
-    }
+    var decodingEscapes: String { Array(utf8).decodingEscapes().text }
 
     var escapedAsHTML: String {
         [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(self) {
@@ -83,7 +71,7 @@ extension String {
     var spellings: Set<String> {
         let escapes: [(String) -> String] = [
             { $0.escapedAsValue }, { $0.escapedAsValue.replacingOccurrences(of: "%20", with: "+") },
-            { text in Self.escape.replacing(in: text.escapedAsValue) { $0[0]?.text.lowercased() } }, { $0.escapedInJSON },
+            { text in Self.percentEscape.replacing(in: text.escapedAsValue) { $0[0]?.lowercased() } }, { $0.escapedInJSON },
             { $0.escapedInJSON.replacingOccurrences(of: "/", with: "\\/") },
             { text in text.escapedInJSON.escapingScalars({ $0.value >= 0x80 }) { "\($0)".utf16.map { String(format: "\\u%04x", $0) }.joined() } },
             { $0.escapedAsHTML }, { text in text.escapingScalars(\.isMark) { "&#\($0.value);" } },
@@ -93,7 +81,7 @@ extension String {
         return once.union(once.flatMap { text in escapes.map { $0(text) } })
     }
 
-    private static let escape = Expression("%[0-9A-F]{2}")
+    private static let percentEscape = Expression("%[0-9A-F]{2}")
 
     private func escapingScalars(_ isEscaped: (Unicode.Scalar) -> Bool, _ escape: (Unicode.Scalar) -> String) -> String {
         unicodeScalars.map { isEscaped($0) ? escape($0) : "\($0)" }.joined()

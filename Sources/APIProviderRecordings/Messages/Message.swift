@@ -1,6 +1,5 @@
 import APIProvider
 import Foundation
-import MockNetwork
 
 /// A request or a response, and its parts as they stand in a file.
 struct Message {
@@ -20,7 +19,7 @@ struct Message {
     let time: Int
     var parts: [Part] = []
 
-    init(_ exchange: RecordedExchange, at index: Int, isResponse: Bool) {
+    init(_ exchange: RecordedExchange, at index: Int = 0, isResponse: Bool) {
         (self.exchange, self.isResponse, time) = (index, isResponse, isResponse ? exchange.order.end : exchange.order.begin)
         if !isResponse { parts.append(Part(field: .url, bytes: Array(exchange.url.utf8))) }
         for (name, value) in ((isResponse ? exchange.response?.headers : exchange.headers) ?? [:]).dictionary.sortedByName {
@@ -51,11 +50,11 @@ struct Message {
 
     /// A part in a sentence, and how to change it with `editing`.
     func description(of part: Part) -> (name: String, cure: String) {
-        let (message, owner) = isResponse ? (" of its response", "$0.response?") : ("", "$0")
+        let (of, owner) = isResponse ? (" of its response", "$0.response?") : ("", "$0")
         switch part.field {
         case .url: return ("its URL", "editing: { $0.url = … }")
-        case .header(let name): return ("\(isResponse ? "the" : "its") header \(name)\(message)", "editing: { \(owner).headers[\"\(name)\"] = … }")
-        case .body: return ("\(isResponse ? "the" : "its") \(part.isBinary ? "binary " : "")body\(message)", "editing: { \(owner).body = … }")
+        case .header(let name): return ("the header \(name)\(of)", "editing: { \(owner).headers[\"\(name)\"] = … }")
+        case .body: return ("the \(part.isBinary ? "binary " : "")body\(of)", "editing: { \(owner).body = … }")
         }
     }
 }

@@ -7,7 +7,7 @@ extension NewRecording {
     ///
     /// - Parameter sent: The exchanges with all their headers.
     func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        var warnings = unusedNames(comparison) + standingElsewhere.prefix(5)
+        var warnings = unusedNames(sent, comparison) + standingElsewhere.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
         let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) }.keys.sorted()
         if !kept.isEmpty {
@@ -33,7 +33,7 @@ extension NewRecording {
         let common = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }.prefix(50)
         return common.compactMap { secret in
             let exchange = replacer.exchanges.first { exchange in
-                [false, true].contains { Message(exchange, at: 0, isResponse: $0).bytes.contains(secret.text) }
+                [false, true].contains { Message(exchange, isResponse: $0).bytes.contains(secret.text) }
             }
             return exchange.map { "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \($0.summary)." }
         }
@@ -41,9 +41,9 @@ extension NewRecording {
 
     /// What `warning` says of each group of entries whose lines and cookies are equal, and whose responses are not.
     private func sameLines(_ warning: ([Int]) -> String?) -> [String] {
-        let groups = Dictionary(grouping: replay.entries.indices) { replay.entries[$0].request }
+        let groups = Dictionary(grouping: replay.file.entries.indices) { replay.file.entries[$0].request }
         return groups.values.filter { numbers in
-            let responses = numbers.map { replay.entries[$0].exchange.response }
+            let responses = numbers.map { replay.file.entries[$0].exchange.response }
             return responses.contains { $0?.body != responses[0]?.body || $0?.statusCode != responses[0]?.statusCode }
         }.sorted { $0[0] < $1[0] }.compactMap(warning)
     }
@@ -59,20 +59,18 @@ extension NewRecording {
     }
 
     /// The names that the test gives and nothing has.
-    private func unusedNames(_ comparison: Comparison) -> [String] {
+    private func unusedNames(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
         let seen = Set(replacer.finder.seenNames.keys)
-        let everything = Comparison(comparison.names)
-        let places = Set(
-            comparison.ignored.isEmpty
-                ? [] : replacer.exchanges.flatMap { everything.request($0, replay.placeholders).texts.map(\.place) })
+        let everything = Comparison(comparison.names, comparing: comparison.compared).varying(with: sent)
+        let places = Set(comparison.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
         let options: [(String, [String], (String) -> Bool)] = [
             ("hiding", comparison.names.hidden.names.sorted(), { name in seen.contains { $0 == name || $0.isField(name) } }),
             ("keeping", comparison.names.kept.names.sorted(), { name in seen.contains { $0 == name || $0.isField(name) } }),
-            ("ignoring", comparison.ignored, { name in places.contains { $0.isNamed(name) } }),
+            ("ignoring", comparison.ignored, { name in places.contains { $0.isPlace(named: name) } }),
         ]
         return options.flatMap { option, names, isUsed in
             names.filter { !isUsed($0) }.map { name in
-                let candidates = option == "ignoring" ? Set(places.compactMap(\.names.names.last)) : seen
+                let candidates = option == "ignoring" ? Set(places.compactMap(\.startAndNames.names.last)) : seen
                 let near = candidates.filter { !$0.isEmpty && $0.distance(from: name) <= max(2, name.utf8.count * 2 / 3) }
                 let nearest = near.min { ($0.distance(from: name), $0) < ($1.distance(from: name), $1) }
                 return "\(option): nothing is called \"\(name)\".\(nearest.map { " The nearest is \"\($0)\"." } ?? "")"

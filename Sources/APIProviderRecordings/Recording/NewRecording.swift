@@ -20,9 +20,13 @@ struct NewRecording {
         _ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
     ) {
+        let comparison = comparison.varying(with: exchanges)
         replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: environment)
         let placeholders = replacer.placeholders
-        replay = Replay(RecordedFile(replacer.exchanges, placeholders, name: name, comparison), comparison)
+        let recorded = RecordedFile(
+            replacer.exchanges, paths: exchanges.indices.map { "\(name): log.entries[\($0)]" }, problems: exchanges.map { _ in nil },
+            placeholders, comparison)
+        replay = Replay(recorded)
         var log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
         log._test = test
         log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
@@ -39,10 +43,10 @@ struct NewRecording {
 
     // MARK: - The replay before it is written
 
-    /// The requests that do not find their own entries: in the order in which they were sent, and with those in flight together the other
+    /// The requests that do not find their own entries if the app has other secrets: in the order in which they were sent, and with those in flight together the other
     /// way round.
     private func replayProblems() -> [String] {
-        let sent = replacer.exchanges.indices.map(replacer.replayedRequest)
+        let sent = replacer.exchanges.map(replay.file.placeholders.withOtherSecrets)
         let order = Array(sent.indices)
         let problems = problems(sending: sent, in: order, isSwapped: false)
         let swapped = replacer.exchanges.swappingInFlight
@@ -59,7 +63,7 @@ struct NewRecording {
                 return "\(summary) finds no entry in a replay\(reason) \(failure.description)"
             case .success(index): return nil
             case .success(let found):
-                let (mine, other) = (replay.entries[index], replay.entries[found])
+                let (mine, other) = (replay.file.entries[index], replay.file.entries[found])
                 guard isSwapped else {
                     return "\(summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
                         + "that an earlier request has sent in another place. Send the requests in the same order."

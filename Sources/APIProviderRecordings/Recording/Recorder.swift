@@ -73,8 +73,8 @@ final class Recorder: Sendable {
     // MARK: - Asking the server
 
     /// The answer of the server. Sends and cancels on a background queue, because the caller may be URLSession's loading thread.
-    func answer(to request: PreparedRequest) -> Playback {
-        Playback { [self] deliver in
+    func answer(to request: PreparedRequest) -> Answer {
+        Answer { [self] deliver in
             let cancellation = SerialDisposable()
             let exchange = RecordedExchange(request)
             let number = state.withLock { state -> Int? in
@@ -109,7 +109,7 @@ final class Recorder: Sendable {
 
     /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
     private func read(
-        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Playback) -> Void
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
     ) -> any Disposable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
@@ -128,7 +128,7 @@ final class Recorder: Sendable {
                 }
                 end(number)
                 feed?.finish()
-                if feed == nil { deliver(Playback(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
             } catch is CancellationError {
                 end(number) { $0.leave() }
                 feed?.fail(URLError(.cancelled))
@@ -140,7 +140,7 @@ final class Recorder: Sendable {
         }
         if let feed {
             feed.onCancel { DispatchQueue.global().async { task.cancel() } }
-            deliver(Playback(head: head, feed: feed))
+            deliver(Answer(head: head, feed: feed))
         }
         return Disposables.create { task.cancel() }
     }
@@ -160,7 +160,7 @@ final class Recorder: Sendable {
         }
     }
 
-    private func fail(_ number: Int, _ error: any Error) -> Playback {
+    private func fail(_ number: Int, _ error: any Error) -> Answer {
         end(number) { item in
             item.exchange.failure = error.recordedReason
             if !item.isStream { item.exchange.response = nil }

@@ -6,13 +6,13 @@ extension Recording {
     /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
     /// whose kind is another. Other values and more members are no change.
     func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
-        let new = newRecording(of: exchanges, test: "").replay
+        let new = newRecording(of: exchanges, test: "").replay.file
         /// The lines of a request without the numbers of its placeholders.
         func key(_ request: ComparedRequest, _ placeholders: Placeholders) -> [String] {
-            request.texts.flatMap { place, texts in
-                texts.map { text in
-                    let edits = placeholders.occurrences(in: text).map { ($0.range, Array("…".utf8)) }
-                    return "\(place): \(Array(text.utf8).applying(edits).text)"
+            request.lines.values.flatMap { place, values in
+                values.map { value in
+                    let edits = placeholders.occurrences(in: value.text).map { ($0.range, [UInt8]()) }
+                    return "\(place): \(Array(value.text.utf8).applying(edits).text)"
                 }
             }.sorted()
         }
@@ -47,25 +47,17 @@ extension RecordedExchange {
 extension RecordedExchange.Response {
     /// The kinds of the values at each general place of the body.
     fileprivate var kinds: [String: Set<String>] {
-        var lines = Lines()
-        if type.mediaType.isStreamOfLines {
-            for line in [UInt8](body).split(separator: 0x0A) {
-                let text = line.starts(with: "data:".utf8) ? line.dropFirst(5) : line
-                lines.add(Lines(json: Data(text)) ?? Lines(), within: Place("body[0]"))
-            }
-        } else {
-            lines.add(body: body, type: type)
-        }
-        return lines.values.reduce(into: [:]) { $0[$1.key.general, default: []].formUnion($1.value.map(\.kind)) }
+        Lines(body: body, streaming: type).values.reduce(into: [:]) { $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name)) }
     }
 }
 
 extension Lines.Value {
-    fileprivate var kind: String {
-        switch content {
+    /// Its kind in a sentence.
+    fileprivate var name: String {
+        switch kind {
         case .text: "a text"
         case .number: "a number"
-        case .literal(let text): text == "null" ? "null" : "a Boolean"
+        case .literal: text == "null" ? "null" : "a Boolean"
         case .object: "an object"
         case .array: "an array"
         case .bytes: "binary"

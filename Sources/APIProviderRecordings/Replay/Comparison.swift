@@ -8,11 +8,6 @@ struct ComparedRequest: Sendable, Hashable {
     /// Without what is ignored.
     var lines = Lines()
     var cookies: [String: String] = [:]
-
-    /// All texts and numbers, and their places.
-    var texts: [(place: Place, texts: [String])] {
-        lines.values.map { ($0, $1.compactMap(\.text)) } + cookies.map { (Place("cookie \($0)"), [$1]) }
-    }
 }
 
 /// What of a request is stored and compared.
@@ -25,7 +20,11 @@ struct Comparison: Sendable {
     /// Requests that get the last response again, besides GET and HEAD: their paths, or `X-Amz-Target: *.GetItem`.
     let repeated: [String]
     let isForAnyHost: Bool
-    private let known = Locked<[Place: Bool]>([:])
+    /// Whether another program has sent the requests, with headers of its own.
+    var isFromOtherProgram = false
+    /// The headers on which the responses say that they depend, in lower case.
+    private var varying: Set<String> = []
+    private let known = Locked<[String: Bool]>([:])
 
     init(
         _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
@@ -36,81 +35,76 @@ struct Comparison: Sendable {
 
     // MARK: - Headers
 
-    static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
+    private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
     private static let stored = conditions.union([
         "accept", "x-amz-target", "soapaction", "x-http-method-override", "content-type", "authorization", "cookie",
     ])
     /// These differ by machine.
     private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
 
-    /// Whether a header of a request is stored and compared, whatever the response is.
+    /// Whether a header of a request is stored and compared.
     func stores(header name: String) -> Bool {
-        Self.stored.contains(name.lowercased()) || CredentialNames.match(name).map { $0.strength != .nonce } == true
+        let key = name.lowercased()
+        if isFromOtherProgram { return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || compared.contains { $0.isField(name) } }
+        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(name).map { $0.strength != .nonce } == true
             || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
     }
 
-    /// The headers that a response says that it depends on, in lower case.
-    static func varyingHeaders(of response: RecordedExchange.Response?) -> Set<String> {
-        let fields = (response?.headers["Vary"] ?? "").lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
-        return Set(fields).subtracting(neverVarying)
+    /// The same, with the headers that a `Vary` of the responses names.
+    func varying(with exchanges: [RecordedExchange]) -> Comparison {
+        var copy = self
+        for field in exchanges.compactMap({ $0.response?.headers["Vary"] }) {
+            copy.varying.formUnion(field.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        copy.varying.subtract(Self.neverVarying)
+        return copy
     }
 
     /// The exchange with those headers of its request alone that a file has, and without Base64 in Basic authentication.
     func stored(_ exchange: RecordedExchange) -> RecordedExchange {
-        let varying = Self.varyingHeaders(of: exchange.response)
         var exchange = exchange
-        for (name, value) in exchange.headers where name.lowercased().hasSuffix("authorization") {
+        for (name, value) in exchange.headers {
             let (scheme, text) = value.splittingScheme
-            if scheme.lowercased() == "basic ", let pair = text.basicPair { exchange.headers[name] = "\(scheme)\(pair.user):\(pair.password)" }
+            if !stores(header: name) {
+                exchange.headers[name] = nil
+            } else if name.isAuthorization, scheme.lowercased() == "basic ", let pair = text.basicPair {
+                exchange.headers[name] = "\(scheme)\(pair.user):\(pair.password)"
+            }
         }
-        for (name, _) in exchange.headers where !stores(header: name) && !varying.contains(name.lowercased()) { exchange.headers[name] = nil }
         return exchange
     }
 
     // MARK: - Lines
 
-    /// A request as lines. A credential is one for its scheme, and one for each of its parts.
-    func allLines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
-        var lines = Lines()
-        lines.add(HTTPMethod(rawValue: exchange.method))
+    /// A request as lines. A credential has one for its scheme, and one for each of its parts.
+    func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
         let url = URLParts(placeholders.canonical(exchange.url))
-        lines.add(url)
-        lines.add(query: url.formQuery)
-        for (name, value) in exchange.headers {
+        let headers = exchange.headers.flatMap { name, value -> [(name: String, value: String)] in
             let text = placeholders.canonical(value)
-            if name.lowercased().hasSuffix("authorization") {
-                lines.add(authorization: text.trimmingCharacters(in: .whitespaces), name.lowercased())
-            } else if name.isField("Content-Type") {
-                if !exchange.body.isEmpty { lines.add(header: name, text.mediaType) }
-            } else {
-                lines.add(header: name, text)
-            }
+            if !stores(header: name) || name.isField("Content-Type") && (exchange.body.isEmpty || isFromOtherProgram) { return [] }
+            if name.isAuthorization { return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) } }
+            return [(name, name.isField("Content-Type") ? text.mediaType : text)]
         }
-        lines.add(body: placeholders.canonical(exchange.body), type: exchange.type)
-        return lines
+        return Lines(
+            method: HTTPMethod(rawValue: exchange.method), url, query: url.formQuery, headers: headers,
+            body: placeholders.canonical(exchange.body), type: exchange.type)
     }
-
-    /// Made anew in each request by a scheme that signs it, or by the clock.
-    private static let signatures = Expression(
-        #"^header .*authorization\.(credential|signature|response|cnonce|nc|oauth_(nonce|timestamp|signature))$|^query x-(amz|goog)-date$"#,
-        isCaseSensitive: false)
 
     func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        var request = ComparedRequest(lines: allLines(of: exchange, placeholders))
-        request.lines.removeAll { place in
-            isIgnored(place) || (place.isHeader || place.text.hasPrefix("query ")) && !Self.signatures.matches(in: place.text).isEmpty
+        var (values, cookies): ([String: [Lines.Value]], [String: String]) = (lines(of: exchange, placeholders).values, [:])
+        for (place, texts) in values {
+            let isCookie = place.hasPrefix("cookie ")
+            if isIgnored(place) || place.isSignature || isCookie { values[place] = nil }
+            if isCookie, !isIgnored(place) { cookies[String(place.dropFirst("cookie ".count))] = texts.first?.text }
         }
-        for (place, values) in request.lines.values where place.text.hasPrefix("cookie ") {
-            request.cookies[String(place.text.dropFirst("cookie ".count))] = values.first?.text
-        }
-        request.lines.removeAll { $0.text.hasPrefix("cookie ") }
-        return request
+        return ComparedRequest(lines: Lines(values), cookies: cookies)
     }
 
-    private func isIgnored(_ place: Place) -> Bool {
+    private func isIgnored(_ place: String) -> Bool {
         guard !ignored.isEmpty else { return false }
+        // Each value of a large body asks for its place.
         if let isIgnored = known.withLock({ $0[place] }) { return isIgnored }
-        let isIgnored = ignored.contains { place.isNamed($0) }
+        let isIgnored = ignored.contains { place.isPlace(named: $0) }
         known.withLock { $0[place] = isIgnored }
         return isIgnored
     }
@@ -124,28 +118,6 @@ struct Comparison: Sendable {
         return repeated.contains { pattern in
             guard let colon = pattern.range(of: ": ") else { return path.matches(pattern) }
             return exchange.headers[String(pattern[..<colon.lowerBound])]?.matches(String(pattern[colon.upperBound...])) == true
-        }
-    }
-}
-
-extension Lines {
-    /// Adds the scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
-    fileprivate mutating func add(authorization value: String, _ name: String) {
-        let parts = "\(value) ".splittingScheme.text.isEmpty ? [value[...], ""] : value.split(separator: " ", maxSplits: 1)
-        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", value)
-        func add(_ text: String, _ part: String) { self.add(Value(.text(text)), at: Place("header \(name)\(part)")) }
-        add(scheme, ".scheme")
-        let parameters = rest.authorizationParameters
-        if scheme.lowercased() == "basic" {
-            // A text that is no pair is a dummy for both.
-            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
-            add(pair.user, ".user")
-            add(pair.password, ".password")
-        } else if parameters.isEmpty {
-            add(rest, "")
-        } else {
-            for (name, text) in parameters { add(text, ".\(name)") }
         }
     }
 }
@@ -165,29 +137,44 @@ extension RecordedExchange {
 }
 
 extension String {
-    /// Whether the text has this form, in which `*` stands for any characters.
-    fileprivate func matches(_ pattern: String) -> Bool {
-        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map { NSRegularExpression.escapedPattern(for: String($0)) }
-        return range(of: "^\(pieces.joined(separator: ".*"))$", options: .regularExpression) != nil
-    }
-}
+    fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
 
-extension String {
+    /// Whether the line at this place is made anew in each request by a scheme that signs it, or by the clock.
+    fileprivate var isSignature: Bool {
+        let place = lowercased()
+        let parts = ["credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature"]
+        return place.hasPrefix("header ") && parts.contains { place.hasSuffix("authorization.\($0)") } || place == "query x-amz-date"
+            || place == "query x-goog-date"
+    }
+
+    /// The scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
+    fileprivate var partsOfCredential: [(part: String, text: String)] {
+        let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(separator: " ", maxSplits: 1)
+        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", self)
+        if scheme.lowercased() == "basic" {
+            // A text that is no pair is a dummy for both.
+            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
+            return [(".scheme", scheme), (".user", pair.user), (".password", pair.password)]
+        }
+        let parameters = rest.utf8.contains(where: { ",\"".utf8.contains($0) }) ? Self.parameter.matches(in: rest) : []
+        let others = parameters.map { (".\($0[1] ?? "")", $0[2] ?? $0[3] ?? "") }
+        return [(".scheme", scheme)] + (others.isEmpty ? [("", rest)] : others)
+    }
+
+    private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
+
     /// The user and the password of Basic authentication (RFC 7617).
-    var basicPair: (user: String, password: String)? {
+    fileprivate var basicPair: (user: String, password: String)? {
         guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":") else {
             return nil
         }
         return (String(text[..<colon]), String(text[colon...].dropFirst()))
     }
 
-    /// The parameters of a scheme such as Digest, in their order.
-    fileprivate var authorizationParameters: [(name: String, value: String)] {
-        guard utf8.contains(where: { ",\"".utf8.contains($0) }) else { return [] }
-        return Self.parameter.matches(in: self).compactMap { match in
-            match[1].flatMap { name in (match[2] ?? match[3]).map { (name.text, $0.text) } }
-        }
+    /// Whether the text has this form, in which `*` stands for any characters.
+    fileprivate func matches(_ pattern: String) -> Bool {
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map { NSRegularExpression.escapedPattern(for: String($0)) }
+        return range(of: "^\(pieces.joined(separator: ".*"))$", options: .regularExpression) != nil
     }
-
-    private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
 }

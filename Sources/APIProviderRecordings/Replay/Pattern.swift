@@ -2,64 +2,42 @@ import Foundation
 
 /// A text of a request in which the placeholders of the test's and the environment's secrets match other texts.
 struct Pattern: Sendable {
-    private enum Piece: Sendable {
-        case text([UInt8])
-        /// Takes a text if it is free. Otherwise it must equal the text that the placeholder has taken elsewhere.
-        case placeholder(String, isFree: Bool)
-    }
-
-    private let pieces: [Piece]
-    /// Whether a placeholder in it takes a text.
-    let isFree: Bool
+    /// What is before, between and after the placeholders.
+    private let literals: [[UInt8]]
+    private let placeholders: [String]
+    /// The placeholders that take a text here. Others must have the text that they have elsewhere.
+    private let free: Set<String>
     /// Whether the text is another in each request, and is not kept.
     private let isForgotten: Bool
 
     /// `nil` if no placeholder in the text matches others.
-    init?(_ text: String, at place: String, _ placeholders: Placeholders) {
-        let bytes = Array(text.utf8)
-        var (pieces, copied, isFree): ([Piece], Int, Bool) = ([], 0, false)
-        for (range, placeholder) in placeholders.occurrences(in: text) where !placeholders.isFromResponse(placeholder) {
-            if range.lowerBound > copied { pieces.append(.text(Array(bytes[copied..<range.lowerBound]))) }
-            let takesText = placeholders.places[placeholder]?.contains(place) == true
-            pieces.append(.placeholder(placeholder, isFree: takesText))
-            isFree = isFree || takesText
-            copied = range.upperBound
-        }
-        guard !pieces.isEmpty else { return nil }
-        if copied < bytes.count { pieces.append(.text(Array(bytes[copied...]))) }
-        (self.pieces, self.isFree) = (pieces, isFree)
-        isForgotten = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains {
-            place.lowercased() == "query \($0)"
-        }
+    init?(_ text: String, at place: String, _ all: Placeholders) {
+        let (bytes, found) = (Array(text.utf8), all.occurrences(in: text).filter { !all.isFromResponse($0.placeholder) })
+        guard !found.isEmpty else { return nil }
+        let starts = [0] + found.map(\.range.upperBound), ends = found.map(\.range.lowerBound) + [bytes.count]
+        literals = zip(starts, ends).map { Array(bytes[$0..<$1]) }
+        placeholders = found.map(\.placeholder)
+        free = Set(placeholders.filter { all.places[$0]?.contains(place) == true })
+        isForgotten = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains { "query \($0)" == place.lowercased() }
     }
+
+    /// Whether a placeholder takes a text here.
+    var isFree: Bool { !free.isEmpty }
 
     func matches(_ text: String, _ attempt: inout Attempt) -> Bool {
         guard !isForgotten else { return true }
         let bytes = Array(text.utf8)
-        var position = 0
-        for (index, piece) in pieces.enumerated() {
-            switch piece {
-            case .text(let part):
-                guard bytes[position...].starts(with: part) else { return false }
-                position += part.count
-            case .placeholder(let placeholder, let isFree):
-                guard let end = end(ofPlaceholderAt: index, in: bytes, from: position),
-                    attempt.takes(Array(bytes[position..<end]).text, for: placeholder, isFree: isFree)
-                else { return false }
-                position = end
-            }
+        guard bytes.starts(with: literals[0]) else { return false }
+        var start = literals[0].count
+        for (placeholder, literal) in zip(placeholders, literals.dropFirst().enumerated()) {
+            let isLast = literal.offset == placeholders.count - 1
+            let end = isLast ? bytes.count - literal.element.count : bytes.firstOffset(of: literal.element, from: start) ?? start
+            guard start <= end, bytes[end...].starts(with: literal.element),
+                attempt.takes(Array(bytes[start..<end]).text, for: placeholder, isFree: free.contains(placeholder))
+            else { return false }
+            start = end + literal.element.count
         }
-        return position == bytes.count
-    }
-
-    /// The end of the text of a placeholder: before the next piece.
-    private func end(ofPlaceholderAt index: Int, in bytes: [UInt8], from position: Int) -> Int? {
-        guard index + 1 < pieces.count, case .text(let next) = pieces[index + 1] else { return bytes.count }
-        if index + 2 == pieces.count {
-            let end = bytes.count - next.count
-            return end >= position && bytes[end...].elementsEqual(next) ? end : nil
-        }
-        return bytes.firstOffset(of: next, from: position)
+        return true
     }
 }
 
@@ -87,7 +65,7 @@ struct Attempt {
 
     /// Whether a placeholder may stand for a text.
     mutating func takes(_ text: String, for placeholder: String, isFree: Bool) -> Bool {
-        if let known = newTexts[placeholder] ?? bindings.texts[placeholder] { return known == text || known.decoded == text.decoded }
+        if let known = newTexts[placeholder] ?? bindings.texts[placeholder] { return known == text || known.plain == text.plain }
         guard isFree else { return text == placeholder }
         // Whoever sends a secret of a response here does not send the secret of the test.
         guard !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.placeholder) }) else { return false }
@@ -105,5 +83,5 @@ extension String {
     fileprivate var label: String { lastIndex(of: "-").map { String(self[..<$0]) } ?? "" }
 
     /// Without escapes. It may stand in one place with them, and in another without.
-    fileprivate var decoded: [UInt8] { Array(utf8).decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) }
+    fileprivate var plain: String { decodingEscapes.replacingOccurrences(of: "+", with: " ") }
 }

@@ -4,7 +4,7 @@ import MockNetwork
 
 /// A line in which a request differs from an entry.
 private struct Difference: CustomStringConvertible {
-    let place: Place
+    let place: String
     let expected: String
     let actual: String
     /// Whether the app makes such a value anew in each run.
@@ -13,28 +13,25 @@ private struct Difference: CustomStringConvertible {
     var description: String { "\(place): expected \(expected), got \(actual)" }
 
     /// The name for `ignoring`.
-    var name: String {
-        let general = place.general
-        if general.hasPrefix("body.") { return String(general.dropFirst(5)) }
-        return place.names.start == "path" ? place.text : place.names.names.last ?? ""
-    }
+    var name: String { place.hasPrefix("body.") ? String(place.general.dropFirst(5)) : place.startAndNames.names.last ?? "" }
 }
 
 extension Replay {
     /// The nearest entries and what differs, for a request that none answers. It shows no secret of the request.
     func failure(of exchange: RecordedExchange, _ request: ComparedRequest) -> Failure {
-        let found = entries.map { ($0, differences(of: $0, exchange, request)) }
-        let near = found.enumerated().sorted { ($0.element.1.count, $0.offset) < ($1.element.1.count, $1.offset) }.prefix(3).map(\.element)
-        guard let nearest = near.first?.1 else { return Failure(description: "The recording has no entries.") }
+        let found = file.entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
+        let near = found.enumerated().sorted { ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset) }
+            .prefix(3).map(\.element)
+        guard let nearest = near.first?.differences else { return Failure(description: "The recording has no entries.") }
         var text =
-            entries.count == 1
-            ? "The one entry of the recording does not answer it:" : "None of the \(entries.count) entries of the recording answers it. The nearest:"
+            found.count == 1
+            ? "The one entry of the recording does not answer it:" : "None of the \(found.count) entries of the recording answers it. The nearest:"
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.summary) (\(entry.path))"
             for difference in differences.prefix(4) { text += "\n    \(difference)" }
             if differences.count > 4 { text += "\n    and \(differences.count - 4) more" }
         }
-        if nearest.allSatisfy({ $0.place.text == "host" }) { text += "\n\nTo answer the requests to any host, pass forAnyHost: true." }
+        if nearest.allSatisfy({ $0.place == "host" }) { text += "\n\nTo answer the requests to any host, pass forAnyHost: true." }
         guard !nearest.isEmpty, nearest.allSatisfy(\.isMadeAnew) else { return Failure(description: text) }
         let names = Set(nearest.map { "\"\($0.name)\"" }).sorted().joined(separator: ", ")
         let fileName = nearest.contains { $0.name.hasSuffix("filename") } ? "give the upload a fileName:, or " : ""
@@ -42,49 +39,38 @@ extension Replay {
         return Failure(description: text, isCuredByRecording: false)
     }
 
-    private func differences(of entry: Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
-        let (mine, sent) = (comparedLines(entry.request.lines, entry), comparedLines(request.lines, entry))
-        var attempt = Attempt(bindings, placeholders)
+    private func differences(of entry: RecordedFile.Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
+        var attempt = Attempt(bindings, file.placeholders)
         let otherCookies = request.cookies.keys.sorted().filter { !entry.matches(cookie: $0, request, &attempt) }
-        let matching = Set(entry.patterns.filter { entry.matches($0, request, &attempt) }.map(\.place))
-        var differences = mine.places(differingFrom: sent).filter { !matching.contains($0) }.map { place in
-            Difference(place, mine.values[place]?.first, sent.values[place]?.first, entry.exchange.started, isSecret(exchange))
+        var matching = Set(entry.patterns.filter { entry.matches($0, request, &attempt) }.map(\.place))
+        if file.comparison.isForAnyHost { matching.insert("host") }
+        let (mine, sent) = (entry.request.lines.values, request.lines.values)
+        let lines = entry.request.lines.places(differingFrom: request.lines).filter { !matching.contains($0) }.map { place in
+            (place, mine[place]?.first, sent[place]?.first)
         }
-        for name in otherCookies {
-            let texts = [entry.request.cookies[name], request.cookies[name]].map { $0.map { Lines.Value(.text($0)) } }
-            differences.append(Difference(Place("cookie \(name)"), texts[0], texts[1], entry.exchange.started, isSecret(exchange)))
+        let cookies = otherCookies.map { name in
+            ("cookie \(name)", entry.request.cookies[name].map { Lines.Value(kind: .text, text: $0) },
+                request.cookies[name].map { Lines.Value(kind: .text, text: $0) })
         }
-        return differences
+        return (lines + cookies).map { place, expected, actual in
+            let texts = (expected?.text ?? "", actual?.text ?? "")
+            let start = texts.0.startOfExcerpt(comparedWith: texts.1)
+            var shown = [expected, actual].map { value in
+                guard let value, value.kind == .text else { return value?.description ?? "nothing" }
+                guard isSecret(value, at: place, exchange) else { return value.text.excerpt(from: start) }
+                return value.text.isEmpty ? "an empty text" : "another text"
+            }
+            // Both may look alike: `é` has one scalar, or two.
+            if shown[0] == shown[1], !texts.0.isEmpty { shown = [texts.0.showingScalars, texts.1.showingScalars] }
+            let isMadeAnew = place != "body" && texts.0.isMadeAnew(at: entry.exchange.started, as: texts.1)
+            return Difference(place: place, expected: shown[0], actual: shown[1], isMadeAnew: isMadeAnew)
+        }
     }
 
-    private func isSecret(_ exchange: RecordedExchange) -> (Place, String) -> Bool {
-        { place, text in
-            placeholders.places[text] == nil
-                && (NamedValue(.init(.text(text)), at: place, Lines()).flatMap { comparison.names.label(of: $0, inResponse: false) } != nil
-                    || exchange.markedSecrets.contains { text.contains($0) })
-        }
-    }
-}
-
-extension Difference {
-    init(
-        _ place: Place, _ expected: Lines.Value?, _ actual: Lines.Value?, _ started: Date, _ isSecret: (Place, String) -> Bool
-    ) {
-        let texts = (expected?.text ?? "", actual?.text ?? "")
-        let start = texts.0.startOfExcerpt(comparedWith: texts.1)
-        func shown(_ value: Lines.Value?) -> String {
-            guard let value else { return "nothing" }
-            guard case .text(let text) = value.content else { return value.description }
-            if isSecret(place, text) { return text.isEmpty ? "an empty text" : "another text" }
-            return text.excerpt(from: start)
-        }
-        var shownTexts = (shown(expected), shown(actual))
-        if shownTexts.0 == shownTexts.1, texts.0 != "" {
-            // Both look alike: `é` has one scalar, or two.
-            shownTexts = (texts.0.showingScalars, texts.1.showingScalars)
-        }
-        (self.place, self.expected, self.actual) = (place, shownTexts.0, shownTexts.1)
-        isMadeAnew = place.text != "body" && texts.0.isMadeAnew(at: started, as: texts.1)
+    private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
+        guard file.placeholders.places[value.text] == nil else { return false }
+        return exchange.markedSecrets.contains { value.text.contains($0) }
+            || NamedValue(value, at: place).flatMap { file.comparison.names.label(of: $0, inResponse: false) } != nil
     }
 }
 

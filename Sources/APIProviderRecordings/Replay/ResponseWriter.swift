@@ -18,10 +18,10 @@ struct ResponseWriter {
     /// A text in JSON has the escapes of JSON, one in markup those of HTML, and one in a URL those of URLs.
     func body(_ body: Data, _ type: String) -> Data {
         let text = [UInt8](body).text
-        guard !placeholders.occurrences(in: text).isEmpty || texts.keys.contains(where: { $0.utf8.count < 8 }) else { return body }
+        guard !placeholders.occurrences(in: text).isEmpty else { return body }
         let isJSON = type.mediaType.hasSuffix("json") || type.mediaType.isStreamOfLines || Lines(json: body) != nil
         let isMarkup = ["html", "xml"].contains { type.mediaType.hasSuffix($0) }
-        let filled = Data(withNumbers(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }).utf8)
+        let filled = Data(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }.utf8)
         // In JSON in a text of JSON, an escape may be missing.
         return isJSON && Lines(json: body) != nil && Lines(json: filled) == nil ? body : filled
     }
@@ -41,31 +41,18 @@ struct ResponseWriter {
         ).text
     }
 
-    /// A number of few digits may stand elsewhere by chance, so it is filled in where it stands behind its name, if it is a number.
-    private func withNumbers(_ text: String) -> String {
-        texts.filter { $0.key.utf8.count < 8 && $0.value.isNumber }.reduce(text) { text, number in
-            let names = Set((placeholders.places[number.key] ?? []).compactMap { Place($0).names.names.last })
-            let labels = Set(names.compactMap { CredentialNames.match($0)?.label })
-            return Expression(#"([\w-]+)("\s*:\s*)\#(number.key)(?![\w.])"#).replacing(in: text) { match in
-                guard let name = match[1]?.text, names.contains(name) || CredentialNames.match(name).map({ labels.contains($0.label) }) == true
-                else { return nil }
-                return "\(name)\(match[2]?.text ?? "")\(number.value)"
-            }
-        }
-    }
-
     // MARK: - Times
 
     /// A JWT of the test is the test's again. Of another, the claims have the texts of this replay, and its times move.
     private func replacingJWTs(in text: String) -> String {
         guard Array(text.utf8).contains("eyJ") else { return text }
         return Placeholders.jwt.replacing(in: text) { match in
-            guard let head = match[1]?.text, let claims = match[2].flatMap({ Data(base64URL: $0.text) }), let end = match[3]?.text,
+            guard let head = match[1], let claims = match[2].flatMap({ Data(base64URL: $0) }), let end = match[3],
                 let signature = placeholders.signature(of: end)
             else { return nil }
             if let text = texts[signature] { return text + end.dropFirst(signature.count) }
             let moved = Self.time.replacing(in: filled([UInt8](claims).text, \.escapedInJSON)) { match in
-                match[1].flatMap { name in match[2].flatMap { Int64($0.text) }.map { "\(name.text)\($0 + Int64(elapsed))" } }
+                match[1].flatMap { name in match[2].flatMap(Int64.init).map { "\(name)\($0 + Int64(elapsed))" } }
             }
             return "\(head).\(Data(moved.utf8).base64URL).\(end)"
         }
@@ -79,7 +66,7 @@ struct ResponseWriter {
         case "date", "expires": Date(httpDate: value, now: Date()).map { ($0 + elapsed).httpDate } ?? value
         case "set-cookie":
             Self.expires.replacing(in: value) { match in
-                guard let start = match[1]?.text, let date = match[2]?.text.replacingOccurrences(of: "-", with: " ") else { return nil }
+                guard let start = match[1], let date = match[2]?.replacingOccurrences(of: "-", with: " ") else { return nil }
                 return Date(httpDate: date, now: Date()).map { start + ($0 + elapsed).httpDate }
             }
         default: value

@@ -31,26 +31,23 @@ struct SecretCheck: Sendable {
         return plain + plain.map { $0.decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) }
     }
 
-    /// The indices of the secrets that stand in `bytes`, and of those that stand there in Base64.
-    func secrets(in bytes: [UInt8]) -> (all: Set<Int>, inBase64: Set<Int>) {
-        var (all, inBase64): (Set<Int>, Set<Int>) = ([], [])
-        guard bytes.count >= 8, !owners.isEmpty else { return (all, inBase64) }
+    /// The indices of the secrets that stand in `bytes`.
+    func secrets(in bytes: [UInt8]) -> Set<Int> {
+        var found: Set<Int> = []
+        guard bytes.count >= 8, !owners.isEmpty else { return found }
         var texts = [bytes]
         // Base64 may have Base64 in it.
-        for level in 0..<3 {
+        for _ in 0..<3 {
             texts = texts.flatMap { text -> [[UInt8]] in
                 let plain = text.decodingEscapes()
                 // Each escape is longer than what it stands for.
                 let forms = [text] + (plain.count < text.count ? [plain] : [])
                     + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
-                for match in forms.flatMap({ search.matches(in: $0) }) {
-                    all.insert(owners[match.text])
-                    if level > 0 { inBase64.insert(owners[match.text]) }
-                }
+                for match in forms.flatMap({ search.matches(in: $0) }) { found.insert(owners[match.text]) }
                 return Base64Words.decodings(of: plain)
             }
         }
-        return (all, inBase64)
+        return found
     }
 }
 

@@ -39,23 +39,34 @@ struct SecretFinder {
         let known = environment.sorted { $0.key < $1.key }.compactMap { name, text in
             text.looksRandom ? CredentialNames.match(name).map { (label: $0.label, text: text) } : nil
         }
-        var (unmistakable, persons): ([(label: String, text: String, message: Int)], [(value: NamedValue, message: Int)]) = ([], [])
+        var persons: [(value: NamedValue, message: Int)] = []
         for (number, message) in messages.enumerated() {
             for text in message.isResponse ? [] : marked[message.exchange] + known.map(\.text) {
-                let lines = values[number].filter { $0.text.contains(text) }.map(\.line.general)
-                guard !lines.isEmpty else { continue }
+                let places = values[number].filter { $0.text.contains(text) }.map(\.place.general)
+                guard !places.isEmpty else { continue }
                 let index = add(text, known.first { $0.text == text }?.label ?? "secret", in: number, isEverywhere: !text.isCommon)
-                secrets[index].places.formUnion(lines)
+                secrets[index].places.formUnion(places)
             }
-            unmistakable += Self.keys(in: message.bytes.decodingEscapes()).map { ($0, $1, number) }
-            for value in values[number] { find(value, in: number, &persons) }
+            var labeled: [(value: NamedValue, label: String)] = []
+            for value in values[number] {
+                seenNames[value.name] = seenNames[value.name] ?? number
+                if let label = names.label(of: value, inResponse: message.isResponse) {
+                    labeled.append((value, label))
+                } else if names.redacts(claim: value) {
+                    if !SecretNames.claimsOfClients.contains(value.name) { persons.append((value, number)) }
+                } else {
+                    see(value, in: number)
+                }
+            }
+            labeled.sort { ($0.value.offset, $0.value.place) < ($1.value.offset, $1.value.place) }
+            for (value, label) in labeled { add(value, label, in: number) }
         }
         for (label, text) in known { fromEnvironment.insert(add(text, label, in: nil, isEverywhere: true)) }
-        add(unmistakable)
+        addKeys()
         for (value, message) in persons where openTexts[value.text] == nil {
             add(value.text, value.name.asLabel, in: message, isEverywhere: !value.text.isCommon)
         }
-        findPlaces()
+        findEverywhere()
         decideKinds()
     }
 
@@ -74,99 +85,75 @@ struct SecretFinder {
         return index
     }
 
-    private mutating func find(_ value: NamedValue, in number: Int, _ persons: inout [(value: NamedValue, message: Int)]) {
+    private mutating func add(_ value: NamedValue, _ label: String, in number: Int) {
+        let text = value.text.splittingScheme.text
+        guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
+        let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
+        if !value.isClaim { named[number].append(value) }
+        if value.kind == .cookie { inCookies.insert(index) }
+        guard !messages[number].isResponse else { return }
+        secrets[index].places.insert(value.place.general)
+        if value.kind != .cookie { namedInRequests.insert(index) }
+    }
+
+    /// Keeps what is to be known of a value that is no secret by its name.
+    private mutating func see(_ value: NamedValue, in number: Int) {
         let isResponse = messages[number].isResponse
-        seenNames[value.name] = seenNames[value.name] ?? number
-        if let label = names.label(of: value, inResponse: isResponse) {
-            let text = value.text.splittingScheme.text
-            guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
-            let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
-            if !value.isClaim { named[number].append(value) }
-            if value.kind == .cookie { inCookies.insert(index) }
-            guard !isResponse else { return }
-            secrets[index].places.insert(value.line.general)
-            if value.kind != .cookie { namedInRequests.insert(index) }
-        } else if names.redacts(claim: value) {
-            if !SecretNames.claimsOfClients.contains(value.name) { persons.append((value, number)) }
-        } else {
-            if !isResponse, openTexts[value.text] == nil { openTexts[value.text] = messages[number].time }
-            nameCounts[value.name, default: 0] += 1
-            guard nameCounts[value.name, default: 0] <= 20 else { return }
-            if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
-            guard isResponse else { return }
-            if value.text.utf8.count <= 20 { clearTexts.insert(value.text) }
-            if value.line.names.start == "body", value.name.isExpiry, let end = value.text.time, end > Date() {
-                expiries[value.name] = (messages[number].exchange, value.text)
-            }
+        if !isResponse, openTexts[value.text] == nil { openTexts[value.text] = messages[number].time }
+        nameCounts[value.name, default: 0] += 1
+        guard nameCounts[value.name, default: 0] <= 20 else { return }
+        if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
+        guard isResponse else { return }
+        if value.text.utf8.count <= 20 { clearTexts.insert(value.text) }
+        if value.place.hasPrefix("body"), value.name.isExpiry, let end = value.text.time, end > Date() {
+            expiries[value.name] = (messages[number].exchange, value.text)
         }
     }
 
-    /// What cannot be anything else, and the beginning of its placeholder.
-    private static func keys(in bytes: [UInt8]) -> [(label: String, text: String)] {
-        let text = bytes.text
-        return expressions.filter { bytes.contains($0.mark) }.flatMap { label, _, expression in
-            expression.matches(in: text).compactMap { match in
-                guard let key = (match.last ?? match[0])?.text.trimmingCharacters(in: .whitespacesAndNewlines) else { return nil }
-                let hasDigit = key.utf8.contains(where: \.isDigit)
-                switch label {
-                case "token": return key.isJWT ? (label, key) : nil
-                case "key": return hasDigit || key.utf8.count >= 24 ? (label, key) : nil
-                case "user": return key.looksRandom ? (label, key) : nil
-                case "authorization": return hasDigit && !key.isCommon ? (label, key) : nil
-                default: return (label, key)
-                }
-            }
-        }
-    }
-
-    /// With a text that stands in each match.
-    private static let expressions: [(label: String, mark: String, expression: Expression)] = [
-        ("token", "eyJ", Expression(#"eyJ[\w-]+\.[\w-]+\.[\w-]{4,}"#)),
-        (
-            "key", "_",
-            Expression(
-                #"\b(?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_)[\w.-]{12,}"#)
-        ), ("key", "-", Expression(#"\b(?:glpat-|sk-|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-)[\w.-]{12,}"#)),
-        ("key", "A", Expression(#"\b(?:AKIA|ASIA|AIza)[\w-]{12,}"#)), ("key", ".", Expression(#"\b(?:ya29\.|SG\.)[\w.-]{12,}"#)),
-        ("private-key", "PRIVATE KEY", Expression(#"BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#)),
-        ("password", "@", Expression(#"://[^\s/@:"'<>]*:([^\s/@"'<>]+)@"#)), ("user", "@", Expression(#"://([^\s/@:"'<>]{12,})@"#)),
-        ("authorization", "earer ", Expression(#"[Bb]earer ([\w.~+/-]{8,}=*)"#)),
-    ]
-
-    /// A known secret may have more text around it that looks as if it belonged to it, and what comes after `Bearer` may go on.
-    private mutating func add(_ unmistakable: [(label: String, text: String, message: Int)]) {
-        let found = Set(unmistakable.map(\.text))
+    /// Adds what cannot be anything else: a JWT, the key of a service, a private key, the credential in a URL, and what comes after `Bearer`.
+    private mutating func addKeys() {
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
-        let known = TextSearch(texts + found.map { Array($0.utf8) })
-        let bearers = Set(unmistakable.filter { $0.label == "authorization" }.map(\.text)).sorted()
-        let search = TextSearch(bearers.map { Array($0.utf8) })
-        var others = Set(texts.flatMap { text in search.matches(in: text).filter { $0.range.count < text.count }.map { bearers[$0.text] } })
-        others.formUnion(
-            found.filter { text in
-                let bytes = Array(text.utf8)
-                return !known.matches(in: Array(bytes.dropFirst())).isEmpty || !known.matches(in: bytes.dropLast()).isEmpty
-            })
-        for (label, text, message) in unmistakable where !others.contains(text) { add(text, label, in: message, isEverywhere: true) }
+        let found = messages.enumerated().flatMap { number, message in
+            Self.key.matches(in: message.bytes.decodingEscapes().text).compactMap { groups -> (label: String, text: String, message: Int)? in
+                guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else { return nil }
+                let label = Self.labelsOfKeys[group - 1], hasDigit = text.utf8.contains(where: \.isDigit)
+                let isKey =
+                    switch label {
+                    case "token": text.isJWT
+                    case "key": hasDigit || text.utf8.count >= 24
+                    case "user": text.looksRandom
+                    case "authorization": hasDigit && !text.isCommon
+                    default: true
+                    }
+                return isKey ? (label, text.trimmingCharacters(in: .whitespacesAndNewlines), number) : nil
+            }
+        }
+        // Other text around a known secret may look as if it belonged to it, and `Bearer` may have a part of one.
+        let known = TextSearch(texts)
+        let parts = Set(TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
+        for key in found where !parts.contains(key.text) && known.matches(in: Array(key.text.utf8)).isEmpty {
+            add(key.text, key.label, in: key.message, isEverywhere: true)
+        }
     }
+
+    private static let labelsOfKeys = ["token", "key", "private-key", "password", "user", "authorization"]
+    private static let key = Expression(
+        #"\b(eyJ[\w-]+\.[\w-]+\.[\w-]{4,})"#
+            + #"|\b((?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_|glpat-|sk-"#
+            + #"|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-|AKIA|ASIA|AIza|ya29\.|SG\.)[\w.-]{12,})"#
+            + #"|BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
+            + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([\w.~+/-]{8,}=*)"#)
 
     // MARK: - Where they stand
 
-    private mutating func findPlaces() {
+    /// Looks for those that may stand anywhere in each message, in any notation.
+    private mutating func findEverywhere() {
         let checked = secrets.indices.filter { !secrets[$0].isCommon }
         let check = SecretCheck(checked.map { secrets[$0].text })
         for (number, message) in messages.enumerated() {
-            let found = check.secrets(in: message.bytes)
-            for index in found.all { standing[checked[index]].insert(number) }
-            // What is Base64 and has a secret in it is one, such as the key of an API beside its secret.
-            guard let first = found.inBase64.min() else { continue }
-            for match in Self.base64Word.matches(in: message.bytes.decodingEscapes().text) {
-                guard let word = match[0]?.text, !check.secrets(in: Array(word.utf8)).all.isEmpty else { continue }
-                add(word, secrets[checked[first]].label, in: number, isEverywhere: true)
-            }
+            for index in check.secrets(in: message.bytes) { standing[checked[index]].insert(number) }
         }
     }
-
-    private static let base64Word = Expression(#"[A-Za-z0-9+/_-]{11,}={0,2}"#)
 
     private mutating func decideKinds() {
         var kept: [Int] = []

@@ -17,10 +17,7 @@ struct SecretReplacer {
     private let indices: [String: Int]
     /// The texts that are replaced wherever they stand, in both cases if they are hexadecimal, and the secret of each.
     private let everywhere: (search: TextSearch, secrets: [Int])
-    /// Looks for all of them, or for those that the app has from responses.
-    private let (check, checkOfResponses): (SecretCheck, SecretCheck)
-    /// The exchanges whose requests have what the app has from a response.
-    private var requestsWithResponses: Set<Int> = []
+    private let check: SecretCheck
 
     /// - Parameters:
     ///   - isFromOtherProgram: What the app has from a response stays, and nothing is a reason to refuse.
@@ -29,7 +26,7 @@ struct SecretReplacer {
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
         let values = messages.map { message in
             let exchange = exchanges[message.exchange]
-            guard message.isResponse else { return NamedValue.values(of: comparison.allLines(of: exchange)) }
+            guard message.isResponse else { return NamedValue.values(of: comparison.lines(of: exchange)) }
             return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
         }
         finder = SecretFinder(in: messages, values, comparison.names, marked: exchanges.map(\.markedSecrets), environment: environment)
@@ -41,7 +38,6 @@ struct SecretReplacer {
         }
         everywhere = (TextSearch(searched.map(\.text)), searched.map(\.secret))
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
-        checkOfResponses = SecretCheck(secrets.map { $0.isFromResponse && !$0.isCommon ? $0.text : "" })
         setPlaceholders()
         if isFromOtherProgram {
             for message in messages.indices { replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange]) }
@@ -49,13 +45,6 @@ struct SecretReplacer {
             checkNames()
             replace()
         }
-    }
-
-    /// A request as the app sends it in a replay: what it takes from a response is a placeholder, and all else is as it came.
-    func replayedRequest(_ index: Int) -> RecordedExchange {
-        var exchange = originals[index]
-        if requestsWithResponses.contains(index) { checked(2 * index, checkOfResponses) { $0.isFromResponse }.message.write(to: &exchange) }
-        return exchange
     }
 
     /// The placeholders that stand in the exchanges.
@@ -94,12 +83,11 @@ struct SecretReplacer {
         guard let claims = Data(base64URL: parts[1]).map({ [UInt8]($0) }), let lines = Lines(json: Data(claims)) else { return secret.text }
         let edits = lines.values.flatMap { place, values in
             values.compactMap { value -> Edits.Element? in
-                guard let text = value.text, let range = value.range, let index = indices[text], var named = NamedValue(value, at: place, lines)
-                else { return nil }
+                guard let range = value.range, let index = indices[value.text], var named = NamedValue(value, at: place) else { return nil }
                 named.isClaim = true
                 guard !secrets[index].isCommon || finder.names.redacts(claim: named) else { return nil }
                 let replacement = secrets[index].replacement
-                return (range, text.isNumber ? Array(replacement.utf8) : replacement.jsonString)
+                return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }
         }
         return "\(parts[0]).\(Data(claims.applying(edits)).base64URL).\(secret.placeholder)"
@@ -118,43 +106,29 @@ struct SecretReplacer {
     }
 
     private mutating func replace() {
-        let placeholders = secrets.filter(\.isFromResponse).map { Array($0.placeholder.utf8) }
-        let (search, hasShortOnes) = (TextSearch(placeholders), placeholders.contains { $0.count < 8 })
         for number in messages.indices {
-            let (message, left) = checked(number, check)
-            if !message.isResponse, hasShortOnes || !search.matches(in: message.bytes).isEmpty {
-                requestsWithResponses.insert(message.exchange)
+            var message = replaced(number) { _ in true }
+            // Those that the check still finds are replaced in other notations, too.
+            let spellings = check.secrets(in: message.bytes).sorted().flatMap { index in
+                secrets[index].text.spellings.map { (text: Array($0.utf8), secret: index) }
             }
-            problems += left.map { part, secret in
-                let (name, cure) = message.description(of: part)
-                return "\(exchanges[message.exchange].summary) has \(secrets[secret].placeholder) in \(name), in a notation that is not "
-                    + "replaced. To write it otherwise: \(cure)"
+            let search = TextSearch(spellings.map(\.text))
+            for index in spellings.isEmpty ? 0..<0 : message.parts.indices {
+                if !message.parts[index].isBinary {
+                    message.parts[index].replace(search.matches(in: message.parts[index].bytes)) { secrets[spellings[$0].secret].replacement }
+                }
+                let (name, cure) = message.description(of: message.parts[index])
+                problems += check.secrets(in: message.parts[index].bytes).sorted().map { secret in
+                    "\(exchanges[message.exchange].summary) has \(secrets[secret].placeholder) in \(name), in a notation that is not replaced. "
+                        + "To write it otherwise: \(cure)"
+                }
             }
             message.write(to: &exchanges[message.exchange])
         }
     }
 
-    /// A message with placeholders, and the secrets that can still be found in its parts, although they are replaced in other notations, too.
-    private func checked(
-        _ number: Int, _ check: SecretCheck, _ isReplaced: (Secret) -> Bool = { _ in true }
-    ) -> (message: Message, left: [(part: Message.Part, secret: Int)]) {
-        var message = replaced(number, isReplaced)
-        let found = check.secrets(in: message.bytes).all
-        guard !found.isEmpty else { return (message, []) }
-        let spellings = found.sorted().flatMap { index in secrets[index].text.spellings.map { (text: Array($0.utf8), secret: index) } }
-        let search = TextSearch(spellings.map(\.text))
-        var left: [(part: Message.Part, secret: Int)] = []
-        for index in message.parts.indices {
-            if !message.parts[index].isBinary {
-                message.parts[index].replace(search.matches(in: message.parts[index].bytes)) { secrets[spellings[$0].secret].replacement }
-            }
-            left += check.secrets(in: message.parts[index].bytes).all.sorted().map { (message.parts[index], $0) }
-        }
-        return (message, left)
-    }
-
     /// A message with the placeholders of these secrets: behind their names, and wherever else a text stands that is not common.
-    private func replaced(_ number: Int, _ isReplaced: (Secret) -> Bool = { _ in true }) -> Message {
+    private func replaced(_ number: Int, _ isReplaced: (Secret) -> Bool) -> Message {
         var message = messages[number]
         let common = finder.named[number].compactMap { value in
             indices[value.text.splittingScheme.text].map { (value, secrets[$0]) }
@@ -188,16 +162,16 @@ extension Message.Part {
         guard bytes.contains(value.key) || value.key.isEmpty || field != .body else { return }
         let texts = Set([secret.text, secret.text.escapedAsValue, secret.text.escapedInJSON, secret.text.escapedAsHTML])
         let text = texts.sorted().reversed().map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
-        if case .header(let name) = field, value.line.text.hasPrefix("header \(name.lowercased())") {
+        if case .header(let name) = field, value.place.hasPrefix("header \(name.lowercased())") {
             let isUser = value.names.count > 1
             let expression = Expression(isUser ? "([ =\"])(?:\(text))(?=[:\",]|$)" : "^(\\S+ |)(?:\(text))$")
-            bytes = Array(expression.replacing(in: bytes.text) { "\($0[1]?.text ?? "")\(secret.replacement)" }.utf8)
+            bytes = Array(expression.replacing(in: bytes.text) { "\($0[1] ?? "")\(secret.replacement)" }.utf8)
             return
         }
         let name = NSRegularExpression.escapedPattern(for: value.key)
         let behind = #"["'\\\]]*\s*(?:[=:]|[^<>]*>)[\s"'\\\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
         let expression = Expression("((?<![\\w-])\(name)(?:\(behind)))(?:\(text))(?![\\w.]*\\w)")
-        bytes = Array(expression.replacing(in: bytes.text) { "\($0[1]?.text ?? "")\(secret.replacement)" }.utf8)
+        bytes = Array(expression.replacing(in: bytes.text) { "\($0[1] ?? "")\(secret.replacement)" }.utf8)
     }
 
     /// Replaces a marked text where it is a whole segment or a whole value.
