@@ -11,21 +11,25 @@ let package = Package(
     platforms: [.iOS(.v15), .macOS(.v12), .tvOS(.v15), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "MiniRx", targets: ["MiniRx"]),
+        .library(name: "MiniRxTesting", targets: ["MiniRxTesting"]),
+        .library(name: "APIProviderTransport", targets: ["APIProviderTransport"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
-        .library(name: "ResponseCache", targets: ["ResponseCache"]),
+        .library(name: "APIProviderCache", targets: ["APIProviderCache"]),
         .library(name: "MockNetwork", targets: ["MockNetwork"]),
         .library(name: "MockNetworkRecordings", targets: ["MockNetworkRecordings"]),
         .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
-        .target(name: "APIProvider", dependencies: ["MiniRx"], swiftSettings: settings),
-        .target(name: "ResponseCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "MiniRxTesting", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderTransport", dependencies: ["MiniRx"], swiftSettings: settings),
+        .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "MockNetworkRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "APIProviderRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(
-            name: "MockNetworkTesting", dependencies: ["MockNetworkRecordings", "MockNetwork", "APIProvider", "MiniRx"],
+            name: "MockNetworkTesting", dependencies: ["MockNetworkRecordings", "MockNetwork", "APIProvider", "MiniRx", "MiniRxTesting"],
             swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
@@ -35,18 +39,20 @@ let package = Package(
             name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
             swiftSettings: settings),
         .executableTarget(
-            name: "documentation-pictures", dependencies: ["APIProvider", "MiniRx", "MockNetwork", "ResponseCache", "github-demo"],
+            name: "documentation-pictures",
+            dependencies: ["APIProvider", "MiniRx", "MiniRxTesting", "MockNetwork", "APIProviderCache", "github-demo"],
             path: "Documentation/Pictures", swiftSettings: settings),
 
-        .target(name: "TestSupport", dependencies: ["MiniRx"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["MiniRx", "MiniRxTesting"], path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
         // Code that was written for RxSwift, in the language mode that most of it has, and without settings.
-        .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx"], swiftSettings: [.swiftLanguageMode(.v5)]),
+        .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx", "MiniRxTesting"], swiftSettings: [.swiftLanguageMode(.v5)]),
         .testTarget(
-            name: "APIProviderTests", dependencies: ["APIProvider", "MiniRx", "TestSupport"], swiftSettings: settings),
+            name: "APIProviderTests", dependencies: ["APIProvider", "APIProviderTransport", "MiniRx", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(
-            name: "ResponseCacheTests",
-            dependencies: ["ResponseCache", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
+            name: "APIProviderCacheTests",
+            dependencies: ["APIProviderCache", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MockNetworkTests",
@@ -73,13 +79,13 @@ let package = Package(
         .target(
             name: "PageNames",
             dependencies: [
-                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures", "TestSupport",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures", "TestSupport",
             ],
             path: "Tests/PageNames", swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "GitHubAPI", "APIProvider", "ResponseCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "MockNetworkTesting",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "MockNetworkTesting",
                 "Fixtures", "TestSupport",
                 "PageNames",
             ],

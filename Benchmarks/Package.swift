@@ -47,6 +47,7 @@ let package = Package(
             name: "long-runs",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MiniRxTesting", package: "APIProvider"),
                 .product(name: "MockNetwork", package: "APIProvider"),
             ]),
     ],

@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderCache
 import Foundation
 import MiniRx
-import ResponseCache
 
 /// What a cache does with one request after the other: each column is what it has decided, and what the server has seen.
 func cacheDecisions() async throws -> Picture {
@@ -31,7 +31,7 @@ func cacheDecisions() async throws -> Picture {
         columns.append((seconds, sent.withLock { $0 }, decision))
     }
     let decided = columns
-    return Picture(path: "Sources/ResponseCache/ResponseCache.docc/Pictures/decisions") { palette in
+    return Picture(path: "Sources/APIProviderCache/APIProviderCache.docc/Pictures/decisions") { palette in
         let (left, step, top) = (140.0, 140.0, 36.0)
         let bottom = top + 150
         var svg = SVG(

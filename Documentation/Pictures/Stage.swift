@@ -1,5 +1,6 @@
 import Dispatch
 import MiniRx
+import MiniRxTesting
 
 /// Where the singles of one diagram run, in virtual time, and what is seen of them there.
 final class Stage: @unchecked Sendable {  // Virtual time runs all of it on one thread.

@@ -1,5 +1,6 @@
-// Every request returns a `Single`, so `import APIProvider` imports MiniRx, too. With `MemberImportVisibility`, each file would otherwise
-// need both imports.
+// Every request returns a `Single`, and its parts stand in APIProviderTransport, so `import APIProvider` imports both, too. With
+// `MemberImportVisibility`, each file would otherwise need three imports.
+@_exported public import APIProviderTransport
 @_exported public import MiniRx
 
 /// Sends requests. Depend on this protocol instead of on ``DefaultAPIProvider``, so that a test can supply the responses.

@@ -45,7 +45,7 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Creates a provider with its own session, which has the configuration of `session`.
     ///
-    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module ResponseCache and its
+    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its
     /// `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
     ///
     /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See
@@ -100,8 +100,7 @@ public struct DefaultAPIProvider: APIProvider {
         middlewares: [any Middleware] = []
     ) {
         (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL.map { BaseURL($0) }, transport, encoder, decoder)
-        let headers = transport as? any HeaderAddingTransport
-        self.middlewares = middlewares.map { one in headers.flatMap { (one as? any TransportAwareMiddleware)?.adapted(to: $0) } ?? one }
+        self.middlewares = middlewares
     }
 
     // MARK: - Sending a request
@@ -111,31 +110,35 @@ public struct DefaultAPIProvider: APIProvider {
         .deferred {
             let endpoint = request.endpoint
             let decoder = endpoint.configuration.decoder ?? decoder
-            let context = RequestContext(
-                baseURL: baseURL?.url, decoder: decoder, signOutCount: endpoint.configuration.signOutCount,
-                destination: endpoint.destination)
+            let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
-            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: context.download)) }
+            let download = request.destination.download
+            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: download)) }
             let response = endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
-            return context.download?.removingRest(before: response) ?? response
+            return download?.removingRest(before: response) ?? response
         }
     }
 
     /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
-    /// middleware follows the redirects (`returnsRedirects`).
+    /// middleware follows the redirects.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let last: Middleware.Next = { [transport] request in
             var request = request
+            request.transport = nil
             // A middleware may have changed it.
             do { try request.check() } catch { return .error(error) }
             return .followingRedirects(request) { transport.sendWithoutFragment($0) }
         }
+        guard !middlewares.isEmpty else { return last(request) }
         let first = middlewares.reversed().reduce(last) { next, middleware in
-            { request in middleware.intercept(request) { next($0.inheritingContext(of: request)) } }
+            { request in middleware.intercept(request) { next($0.attributed(to: request)) } }
         }
-        return first(request)
+        var request = request
+        request.transport = transport
+        // What the app gets holds no transport, and so no connection.
+        return first(request).continuing { .event($0.map { $0.releasingTransport() }.mapError { $0.releasingTransport() }) }
     }
 }

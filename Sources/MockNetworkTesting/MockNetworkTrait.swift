@@ -1,7 +1,9 @@
 public import APIProvider
 import Foundation
 import MiniRx
-import MockNetwork
+// A test file imports this module and Testing.
+@_exported public import MiniRxTesting
+@_exported public import MockNetwork
 import MockNetworkRecordings
 public import Testing
 

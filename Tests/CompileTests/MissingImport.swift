@@ -3,5 +3,6 @@
 import MockNetwork
 
 func accept() -> String? {
-    MockURLProtocol.requests.first?.headers["Accept"]  // error: is not available due to missing import of defining module 'APIProvider'
+    // error: is not available due to missing import of defining module 'APIProviderTransport'
+    MockURLProtocol.requests.first?.headers["Accept"]
 }

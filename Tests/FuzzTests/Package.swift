@@ -10,7 +10,8 @@ let package = Package(
         .executableTarget(
             name: "stream-fuzz",
             dependencies: [
-                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "APIProviderTransport", package: "APIProvider"),
+                .product(name: "MockNetwork", package: "APIProvider"),
                 .product(name: "MockNetworkRecordings", package: "APIProvider"),
             ],
             path: "Sources")

@@ -67,7 +67,7 @@ BEGIN {
     sub(/.*\//, "", name)
     sub(/\.[a-z]+$/, "", name)
     say("import APIProvider\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport MockNetwork\nimport MockNetworkRecordings\nimport MockNetworkTesting")
-    say("import Observation\nimport ResponseCache\nimport TestSupport\n@testable import PageNames\n")
+    say("import Observation\nimport APIProviderCache\nimport TestSupport\n@testable import PageNames\n")
     while (!whole && (getline line < frame) > 0) if (line ~ /^ *\/\/ The page$/) whole = 1; else say(line)
 }
 

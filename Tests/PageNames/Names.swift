@@ -1,12 +1,12 @@
 // What snippets use and do not show. A declaration on the page, or in its frame, takes precedence.
 
 import APIProvider
+import APIProviderCache
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
 import MockNetwork
-import ResponseCache
 import TestSupport
 
 // Values

@@ -3,6 +3,7 @@
 
 import Dispatch
 import MiniRx
+import MiniRxTesting
 import XCTest
 
 private enum NetworkError: Error { case offline }

@@ -26,7 +26,7 @@ let package = Package(
         .target(
             name: "AsyncHTTPClientTransport",
             dependencies: [
-                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "APIProviderTransport", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
@@ -50,6 +50,7 @@ let package = Package(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [
                 "AsyncHTTPClientTransport", "TestSupport", .product(name: "APIProvider", package: "APIProvider"),
+                .product(name: "APIProviderTransport", package: "APIProvider"), .product(name: "MiniRxTesting", package: "APIProvider"),
                 .product(name: "MiniRx", package: "APIProvider"), .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"), .product(name: "NIOHTTP2", package: "swift-nio-http2"),

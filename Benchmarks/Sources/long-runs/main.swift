@@ -2,6 +2,7 @@ import APIProvider
 import Dispatch
 import Foundation
 import MiniRx
+import MiniRxTesting
 import MockNetwork
 
 // Does the same very often, and prints the memory and the file descriptors at the start, after a tenth and at the end. They should not grow.

@@ -12,14 +12,14 @@ struct AllowedHosts: Sendable {
     }
 
     /// Whether neither the app nor a base URL names a host.
-    func areUnspecified(for request: PreparedRequest) -> Bool { hosts == nil && request.context?.baseURL == nil }
+    func areUnspecified(for request: PreparedRequest) -> Bool { hosts == nil && request.baseURL == nil }
 
     /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
     ///
     /// A request does not count if another host has redirected it here, or a host over `http`: that one, or whoever is in between, has
     /// chosen the URL.
     func contains(_ request: PreparedRequest) throws -> Bool {
-        let (url, baseURL) = (request.url, request.context?.baseURL)
+        let (url, baseURL) = (request.url, request.baseURL)
         guard let hosts else {
             guard let baseURL else {
                 throw APIError.invalid(

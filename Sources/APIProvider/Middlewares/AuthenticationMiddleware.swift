@@ -177,7 +177,6 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         let token = credential as? String
         var authorized = request
         try apply(credential, &authorized)
-        authorized = authorized.inheritingContext(of: request)
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
         guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
             let name = token == nil ? "credential" : "token"
@@ -238,7 +237,7 @@ extension RequestOptions {
     }
 }
 
-private enum AuthenticationKey: RequestOptionKey { static var defaultValue: Bool { true } }
+private enum AuthenticationKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
 
 // MARK: - Comparing requests
 

@@ -17,8 +17,8 @@ import FoundationNetworking
 ///
 /// Requests are equal if they are `GET` or `HEAD`, have the same URL, headers, timeout and ``PreparedRequest/urlRequest`` settings, and
 /// treat cookies, credentials and redirects alike. Put this middleware last, so that it sees the headers that the other middlewares add.
-/// Then users with different credentials never share a response. Downloads, streams, and requests with a body or with a
-/// ``RequestOptions/redirectPolicy`` other than ``RedirectPolicy/follow`` are not shared.
+/// Then users with different credentials never share a response. Downloads, streams, and requests with a body, with a
+/// ``RequestOptions/redirectPolicy`` other than ``RedirectPolicy/follow`` or with an option of your own are not shared.
 ///
 /// ### Their response
 ///
@@ -33,7 +33,7 @@ public final class CoalescingMiddleware: Middleware {
         let handlesCookies: Bool
         /// The other settings of the `URLRequest`, such as `allowsCellularAccess`.
         let foundationRequest: URLRequest?
-        let returnsRedirects: Bool
+        let followsRedirects: Bool
         /// Whether ``AuthenticationMiddleware`` may add its credential.
         let isAuthenticated: Bool
         /// The user of the request: requests before and after a sign-out are never shared. `nil` without a credential.
@@ -53,13 +53,15 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to an equal request that is under way, or else passes `request` to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isPlainRead else {
+        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isPlainRead,
+            request.options.areBuiltIn
+        else {
             return next(request)
         }
         let key = Key(
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
             handlesCookies: request.handlesCookies, foundationRequest: request.foundationRequest,
-            returnsRedirects: request.returnsRedirects, isAuthenticated: request.options.isAuthenticated,
+            followsRedirects: request.followsRedirects, isAuthenticated: request.options.isAuthenticated,
             signOutCount: request.options.isAuthenticated ? request.context?.signOutCount : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in

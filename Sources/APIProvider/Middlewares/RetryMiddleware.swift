@@ -95,7 +95,7 @@ extension RetryPolicy {
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
-        case .failure(let error): return isIdempotent ? error.isTransient : error.happenedBeforeSending
+        case .failure(let error): return isIdempotent ? error.isTransient : error.isFromBeforeSending
         }
     }
 }
@@ -116,11 +116,11 @@ extension Result<APIResponse, any Error> {
 extension Error {
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     package var isTransient: Bool {
-        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
+        isFromBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
     }
 
     /// Whether the request cannot have reached the server.
-    fileprivate var happenedBeforeSending: Bool { urlError?.happenedBeforeSending == true }
+    fileprivate var isFromBeforeSending: Bool { urlError?.happenedBeforeSending == true }
 
     private var urlError: URLError? { (self as? APIError)?.urlError ?? self as? URLError }
 }

@@ -95,4 +95,4 @@ extension RequestOptions {
     }
 }
 
-private enum RetryKey: RequestOptionKey { static var defaultValue: RetryPolicy? { nil } }
+private enum RetryKey: BuiltInOptionKey { static var defaultValue: RetryPolicy? { nil } }

@@ -30,8 +30,10 @@ extension Endpoint {
         }
         var request = PreparedRequest(method, try base.appending(path, query), headers: headers)
         request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted)
-        (request.timeoutInterval, request.options, request.destination) = (timeoutInterval, options, configuration.destination)
-        request.context = context
+        (request.timeoutInterval, request.options) = (timeoutInterval, options)
+        (request.context, request.baseURL) = (context, baseURL?.url)
+        let destination = configuration.newDestination()
+        if !destination.isMemory { request.destination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType
         if configuration.usesProviderDecoder, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
         if let content = try body?.encode(encoder) {
@@ -42,7 +44,9 @@ extension Endpoint {
         if let adapt = configuration.adapt {
             let original = request
             try adapt(&request)
-            request = request.inheritingContext(of: original)
+            // Even a request that the closure has made anew is the endpoint's.
+            request = request.attributed(to: original)
+            request.destination = destination
         }
         try request.check()
         return request
@@ -50,7 +54,7 @@ extension Endpoint {
 
     /// Throws if the response cannot be written to its file, so that the request need not be sent.
     func checkDestination() throws {
-        guard case .file(let file) = configuration.destination else { return }
+        guard case .file(let file, _) = configuration.destination else { return }
         do {
             try PartialFile.check(file)
         } catch {

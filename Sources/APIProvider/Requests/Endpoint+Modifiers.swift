@@ -59,7 +59,7 @@ extension Endpoint {
 
     /// Calls `report` with the progress of the transfer, one call at a time, on a background queue. The value comes after the last call.
     ///
-    /// It starts again after a redirect and with each attempt of a retry.
+    /// It starts again after a redirect, whose own body does not count, and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.configuration.report = { [first = configuration.report] progress in
@@ -123,3 +123,13 @@ extension Endpoint {
         return copy
     }
 }
+
+extension RequestOptions {
+    /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
+    public var name: String? {
+        get { self[NameKey.self] }
+        set { self[NameKey.self] = newValue }
+    }
+}
+
+private enum NameKey: BuiltInOptionKey { static var defaultValue: String? { nil } }

@@ -118,6 +118,11 @@ struct EndpointConfiguration: Sendable {
     let usesProviderDecoder: Bool
     /// The place for the body of a successful response.
     var destination = ResponseDestination.memory
+    /// The destination of one request.
+    func newDestination() -> ResponseDestination {
+        if case .file(let file, _) = destination { .file(file, Download()) } else { destination }
+    }
+
     /// The decoder in place of the provider's.
     var decoder: (any BodyDecoder)?
     var adapt: (@Sendable (inout PreparedRequest) throws -> Void)?

@@ -114,11 +114,18 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             guard var endpoint = try endpoint(after: last) else { return nil }
             signOutCount = signOutCount ?? SignOutCounter.current
             endpoint.configuration.signOutCount = signOutCount
-            guard requested.insert(PageKey(endpoint)).inserted else {
-                throw APIError.invalid(
-                    "the page \(endpoint) has been requested before, so the list would have no end; return nil after the last page")
+            let (sent, name) = (Locked<PageKey?>(nil), "\(endpoint)")
+            // Looked at as the provider builds the request, because pages may differ in what `adapting` sets.
+            let unrepeated = endpoint.adapting { [requested] request in
+                let key = PageKey(request)
+                guard !requested.contains(key) else {
+                    throw APIError.invalid(
+                        "the page \(name) has been requested before, so the list would have no end; return nil after the last page")
+                }
+                sent.withLock { $0 = key }
             }
-            let (page, response) = try await pages.send(endpoint).value
+            let (page, response) = try await pages.send(unrepeated).value
+            if let key = sent.withLock({ $0 }) { requested.insert(key) }
             position = .after(page, response, endpoint)
             return page
         }
@@ -137,25 +144,14 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
 /// The parts of a request by which one page differs from another.
 private struct PageKey: Hashable {
-    private let line: String
-    private let query: QueryParameters
+    private let method: HTTPMethod
+    private let url: String
     private let headers: HTTPHeaders
-    private let body: Data?
-    private let adaptedURL: URL?
+    private let body: Data
 
-    init<Page>(_ endpoint: Endpoint<Page>) {
+    init(_ request: PreparedRequest) {
         // A fragment is never sent.
-        let url = endpoint.path.url?.absoluteString.prefix { $0 != "#" } ?? ""
-        line = "\(endpoint.method) \(url) \(endpoint.path.percentEncoded)"
-        query = endpoint.query
-        // Pages may differ in what `adapting` sets.
-        let adapted = endpoint.configuration.adapt == nil ? nil : try? endpoint.preparedRequest(relativeTo: .anyHost)
-        (headers, adaptedURL) = (adapted?.headers ?? endpoint.headers, adapted?.url)
-        body = try? endpoint.body?.encode(.sortingKeys).body.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
+        (method, url, headers) = (request.method, String(request.url.absoluteString.prefix { $0 != "#" }), request.headers)
+        body = request.body?.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } } ?? Data()
     }
-}
-
-extension URL {
-    /// Stands for the base URL, which all pages share.
-    fileprivate static let anyHost = URL(string: "http://any.invalid")
 }

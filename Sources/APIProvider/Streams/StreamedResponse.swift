@@ -80,17 +80,6 @@ extension Endpoint where Response: StreamedResponse {
     }
 }
 
-extension RequestOptions {
-    /// The maximum size of a line or an event of a stream in bytes, 16 MB by default. A larger one ends the stream with an error. The size
-    /// of the whole stream is not limited.
-    public var maxElementSize: Int {
-        get { self[MaxElementSizeKey.self] }
-        set { self[MaxElementSizeKey.self] = newValue }
-    }
-}
-
-private enum MaxElementSizeKey: RequestOptionKey { static var defaultValue: Int { 16_777_216 } }
-
 extension ByteStream {
     var maxElementSize: Int { response.request.options.maxElementSize }
 }

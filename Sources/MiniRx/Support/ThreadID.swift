@@ -1,9 +1,9 @@
 import Foundation
 
 /// The identity of a thread.
-struct ThreadID: Equatable {
+package struct ThreadID: Equatable {
     /// As a number, because a `pthread_t` is a pointer on Apple's systems and with musl, and a pointer is not `Sendable`.
     private let number: UInt
 
-    static var current: ThreadID { ThreadID(number: withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }) }
+    package static var current: ThreadID { ThreadID(number: withUnsafeBytes(of: pthread_self()) { $0.load(as: UInt.self) }) }
 }

@@ -49,7 +49,7 @@ public struct MockTransport: Transport {
     }
 }
 
-@_spi(Transports) extension MockTransport: HeaderAddingTransport {
-    /// Returns `request` with the header fields that it would be sent with now.
-    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
+extension MockTransport {
+    /// The cookies of stubs that `request` would be sent with now.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { exchanges.addedHeaders(for: request) }
 }

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 @Suite("Names of types")
 struct NameInSourceTests {

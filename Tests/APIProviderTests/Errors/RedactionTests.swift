@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 @Suite("Redaction")
 struct RedactionTests {
@@ -205,14 +206,15 @@ struct RedactionTests {
     }
 
     @Test(
-        "A changed request keeps its options, and its secrets show in no error, log line or curl command",
+        "A changed request keeps its options, one made anew has none, and the secrets of both show in no error, log line or curl command",
         arguments: [
-            (false, { $0.urlRequest.mainDocumentURL = example } as Change), (true, { $0.urlRequest.mainDocumentURL = example } as Change),
-            (false, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
-            (true, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
-            (false, byAnotherEndpoint), (true, byAnotherEndpoint),
+            ("name", false, { $0.urlRequest.mainDocumentURL = example } as Change),
+            ("name", true, { $0.urlRequest.mainDocumentURL = example } as Change),
+            (nil, false, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
+            (nil, true, { $0 = PreparedRequest(.get, $0.url.appendingPathComponent("new"), headers: $0.headers) } as Change),
+            (nil, false, byAnotherEndpoint), (nil, true, byAnotherEndpoint),
         ])
-    func keptSecrets(isMiddleware: Bool, change: @escaping Change) async throws {
+    func keptSecrets(name: String?, isMiddleware: Bool, change: @escaping Change) async throws {
         let log = Log<String>()
         let sent = Answers(.status(404, headers: ["ETag": "letters"], body: #"{"message":"no bot7:letters"}"#))
         let changing = Changing { request in
@@ -232,7 +234,7 @@ struct RedactionTests {
         let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
         let request = try #require(sent.requests.first)
         #expect(request.url.absoluteString.hasPrefix("https://api.example.com/bot7%3Aletters/a"))
-        #expect(request.options.name == "name")
+        #expect(request.options.name == name)
         for text in ["\(error)", "\(error as NSError)", request.curlCommand()] + log.entries {
             #expect(!text.contains("letters"), "\(text)")
         }

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 @Suite("What servers say")
 struct ServerWordsTests {

@@ -418,7 +418,7 @@ struct AuthenticationMiddlewareTests {
     func hosts(hosts: Set<String>?, baseURL: String?, url: String, token: String) async throws {
         let (server, middleware) = (Server(valid: "a"), Self.failing(hosts: hosts))
         var request = PreparedRequest("GET", url)
-        request.context = RequestContext(baseURL: baseURL.flatMap { URL(string: $0) })
+        request.baseURL = baseURL.flatMap { URL(string: $0) }
         _ = try await middleware.intercept(request, next: server.next).value
         #expect(server.seen.entries == [token])
     }
@@ -453,7 +453,7 @@ struct AuthenticationMiddlewareTests {
     func invalid(middlewares: [any Middleware], reason: String) async throws {
         for middleware in middlewares {
             var request = PreparedRequest("GET", "https://one/")
-            request.context = RequestContext(baseURL: nil)
+            request.baseURL = nil
             let error = await #expect(throws: APIError.self) { try await middleware.intercept(request, next: server.next).value }
             #expect(error?.description.hasSuffix("\(reason).") == true, "\(String(describing: error))")
         }

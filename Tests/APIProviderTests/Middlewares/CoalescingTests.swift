@@ -39,7 +39,7 @@ struct CoalescingTests {
         let changes: [(inout PreparedRequest) -> Void] = [
             { _ in }, { $0.timeoutInterval = 1 }, { $0.urlRequest.httpShouldHandleCookies = false },
             { $0.urlRequest.allowsCellularAccess = false },
-            { $0.options.isAuthenticated = false }, { $0.returnsRedirects = true },
+            { $0.options.isAuthenticated = false }, { $0.followsRedirects = false },
             { $0.headers["Authorization"] = "a" }, { $0.headers["Authorization"] = "b" },
             { $0.body = RequestBody(Data("a".utf8)) }, { $0.body = RequestBody(Data("a".utf8)) },
         ]

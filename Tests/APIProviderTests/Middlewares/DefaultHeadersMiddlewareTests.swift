@@ -31,7 +31,7 @@ struct DefaultHeadersMiddlewareTests {
     func hosts(hosts: Set<String>?, baseURL: URL?, url: String, isIncluded: Bool) async throws {
         let answers = Answers(.status(200))
         var request = PreparedRequest("GET", url)
-        request.context = RequestContext(baseURL: baseURL)
+        request.baseURL = baseURL
         let middleware = DefaultHeadersMiddleware(["Authorization": "s3cret", "X-Api-Key": "s3cret"], userAgent: "mine", hosts: hosts)
         _ = try await middleware.intercept(request, next: answers.next).value
         let sent = try #require(answers.requests.first).headers
@@ -152,7 +152,7 @@ struct RedirectFollower: Middleware {
     func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .followingRedirects(request) {
             var hop = $0
-            hop.returnsRedirects = true
+            hop.followsRedirects = false
             return next(hop)
         }
     }

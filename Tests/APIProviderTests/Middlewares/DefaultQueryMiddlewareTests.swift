@@ -9,7 +9,7 @@ struct DefaultQueryMiddlewareTests {
     private func sent(_ url: String, _ query: QueryParameters, hosts: Set<String>? = nil, baseURL: URL? = example) async throws -> String {
         let answers = Answers(.status(200))
         var request = PreparedRequest("GET", url)
-        request.context = RequestContext(baseURL: baseURL)
+        request.baseURL = baseURL
         _ = try await DefaultQueryMiddleware(query, hosts: hosts).intercept(request, next: answers.next).value
         return try #require(answers.requests.first).url.absoluteString
     }

@@ -150,6 +150,15 @@ struct PagesTests {
         #expect(try await pages.all(\.items, maxPages: 5).value == [1, 2, 3])
     }
 
+    @Test("`adapting` runs once for each page")
+    func adaptedOnce() async throws {
+        let count = Log<Int>()
+        let pages = provider(link: { page in page < 3 ? "<?page=\(page + 1)>; rel=next" : nil }).pages(
+            first.adapting { _ in count.append(1) })
+        let all = try await pages.all(\.items, maxPages: 5).value
+        #expect(count.count == seen.count && !all.isEmpty)
+    }
+
     @Test("A page that would come twice is an error, also if each is adapted")
     func adaptedTwice() async {
         let first = first.adapting { $0.headers["X-App"] = "a" }

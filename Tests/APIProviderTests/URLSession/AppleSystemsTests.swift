@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 @Suite("Rules of Apple's systems that can be tested on Linux", tenMinutes)
 struct AppleSystemsTests {

@@ -4,6 +4,7 @@ import FoundationNetworking
 import Testing
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 @Suite("Sessions that are kept for later requests, on Linux")
 struct SpareSessionsTests {

@@ -2,11 +2,11 @@
 // costs measure COUNT WORK...: does each work so many times in `measured`, for `callgrind`, which notes what happens between its begin and its end.
 // `run` compares each work with a yardstick, which does without this package what a program could not do without.
 import APIProvider
+import APIProviderCache
 import Dispatch
 import Foundation
 import MiniRx
 import MockNetwork
-import ResponseCache
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

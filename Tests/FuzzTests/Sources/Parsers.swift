@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import APIProvider
+@testable import APIProviderTransport
 @testable import MockNetwork
 @testable import MockNetworkRecordings
 

@@ -1,6 +1,7 @@
 import Foundation
 
 @testable import APIProvider
+@testable import APIProviderTransport
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,4 +1,4 @@
-@_spi(Transports) public import APIProvider
+@_spi(Transports) public import APIProviderTransport
 public import AsyncHTTPClient
 public import MiniRx
 
@@ -78,9 +78,9 @@ public struct AsyncHTTPClientTransport: Transport {
     }
 }
 
-@_spi(Transports) extension AsyncHTTPClientTransport: HeaderAddingTransport {
-    /// Returns `request` with the cookies that it would be sent with now.
-    public func addingHeaders(to request: PreparedRequest) -> PreparedRequest { exchanges.addingHeaders(to: request) }
+extension AsyncHTTPClientTransport {
+    /// The cookies that `request` would be sent with now.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { exchanges.addedHeaders(for: request) }
 }
 
 extension ExchangeTransport.Settings {

@@ -1,4 +1,4 @@
-@_spi(Transports) import APIProvider
+@_spi(Transports) import APIProviderTransport
 import AsyncHTTPClient
 import Foundation
 import MiniRx
@@ -81,7 +81,7 @@ final class Client: Sendable {
                 running.attempts += 1
                 return running.attempts
             }
-            let maySendAgain = attempt == 1 && exchange.isIdempotent && answeredHosts.withLockedValue { $0.contains(host) }
+            let maySendAgain = attempt == 1 && exchange.request.isIdempotent && answeredHosts.withLockedValue { $0.contains(host) }
             let delegate = ResponseDelegate(exchange, client: self, host: host) { error in
                 guard maySendAgain && error.isOfKeptConnection || error.isOfPool else { return false }
                 self.send(exchange, running)
@@ -110,9 +110,4 @@ extension Error {
     /// The request has waited for a connection, or a stream of one, for longer than the client connects. It goes back to wait, until the
     /// exchange's own timer ends it.
     fileprivate var isOfPool: Bool { self as? HTTPClientError == .getConnectionFromPoolTimeout }
-}
-
-extension Exchange {
-    /// RFC 9110, section 9.2.2.
-    fileprivate var isIdempotent: Bool { RetryPolicy.default.methods.contains(request.method) }
 }

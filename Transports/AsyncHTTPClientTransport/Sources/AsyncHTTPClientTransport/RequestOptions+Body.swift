@@ -1,4 +1,4 @@
-public import APIProvider
+public import APIProviderTransport
 import Foundation
 
 extension RequestOptions {

@@ -1,4 +1,4 @@
-@_spi(Transports) import APIProvider
+@_spi(Transports) import APIProviderTransport
 import AsyncHTTPClient
 import NIOCore
 import NIOFoundationCompat

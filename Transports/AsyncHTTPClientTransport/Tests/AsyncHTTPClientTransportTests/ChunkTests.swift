@@ -1,8 +1,9 @@
+import APIProvider
 import Foundation
 import TestSupport
 import Testing
 
-@testable import APIProvider
+@testable import APIProviderTransport
 @testable import AsyncHTTPClientTransport
 
 @Suite("The body of a request in chunks")

@@ -1,0 +1,191 @@
+import APIProvider
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension CachedResponse {
+    /// The name of this cache in the header `Cache-Status` (RFC 9211).
+    static let cacheName = "APIProviderCache"
+
+    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
+    /// app already has this response. Returns `nil` if it does not have the range.
+    ///
+    /// - Parameter cacheStatus: The way in which the cache has handled the request, for `Cache-Status` (RFC 9211).
+    func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
+        var (statusCode, headers, data) = (statusCode, headers, data)
+        let remaining = remainingFreshness(at: now)
+        let ttl = remaining > 0 ? "" : "; ttl=\(Int64(max(remaining, -1e9)))"
+        headers["Age"] = "\(Int64(min(age(at: now), 2_147_483_648)))"
+        headers["Cache-Status"] = "\(CachedResponse.cacheName); \(cacheStatus)\(ttl)"
+        if isNotModified(for: request) {
+            (statusCode, data) = (304, Data())
+        } else if let range = request.range {
+            guard let part = byteRange(of: range) else { return nil }
+            headers["Content-Range"] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(data.count)"
+            headers["Content-Length"] = "\(part.count)"
+            (statusCode, data) = (206, data.subdata(in: part))
+        }
+        if request.method == .head { data = Data() }
+        // A file may have any status code.
+        guard
+            let head = HTTPURLResponse(
+                url: request.url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
+        else { return nil }
+        return APIResponse(request: request, httpResponse: head, data: data)
+    }
+
+    /// Whether it has the range that `request` asks for, if any.
+    func canServeRange(of request: PreparedRequest) -> Bool {
+        request.range.map { isNotModified(for: request) || byteRange(of: $0) != nil } ?? true
+    }
+
+    /// The bytes that a `Range` field asks for.
+    private func byteRange(of field: String) -> Range<Int>? {
+        // A range counts bytes of the encoded body, which is not stored.
+        statusCode == 200 && headers["Content-Encoding"] == nil ? data.byteRange(for: field) : nil
+    }
+
+    /// Whether the request's `If-None-Match` or `If-Modified-Since` shows that the app already has this response (RFC 9110, sections 13.1.2
+    /// and 13.1.3).
+    private func isNotModified(for request: PreparedRequest) -> Bool {
+        guard 200..<300 ~= statusCode else { return false }
+        if let tags = request.headers["If-None-Match"] {
+            let own = headers["ETag"]?.weakTag
+            return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
+        }
+        guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: responseTime) }) else {
+            return false
+        }
+        return (headers["Last-Modified"].flatMap { Date(httpDate: $0, now: responseTime) } ?? responseTime) <= since
+    }
+
+    // MARK: - Validation
+
+    /// Whether a 304 may update this response (RFC 9111, section 4.3.4).
+    func canBeUpdated(by response: APIResponse) -> Bool {
+        if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == headers["ETag"]?.weakTag }
+        if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == headers["Last-Modified"] }
+        return !hasValidator
+    }
+
+    /// Whether both have an entity tag, and they differ.
+    func hasDifferentETag(from response: APIResponse) -> Bool {
+        guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = headers["ETag"] else { return false }
+        return tag.weakTag != own.weakTag
+    }
+
+    /// Whether it may be used stale after an error (RFC 5861, section 4).
+    func mayBeUsedStaleAfterError(for request: PreparedRequest, at now: Date) -> Bool {
+        guard mayBeUsedStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.staleIfError else { return false }
+        return -remainingFreshness(at: now) <= window
+    }
+}
+
+// MARK: - Requests
+
+extension PreparedRequest {
+    /// Returns the request with conditions, so that the server answers 304 if `stored` is still valid.
+    func validating(_ stored: CachedResponse) -> PreparedRequest {
+        var request = self
+        request.headers["If-None-Match"] = stored.headers["ETag"]
+        request.headers["If-Modified-Since"] = stored.headers["Last-Modified"]
+        return request
+    }
+
+    /// Whether the app sends the validators of a response that it has, to get only a newer one.
+    var asksIfModified: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
+
+    /// Whether it has conditions that only the server can evaluate.
+    var hasServerConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
+
+    /// The `Range` of a GET (RFC 9110, section 14.2).
+    var range: String? { method == .head ? nil : headers["Range"] }
+
+    var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
+
+    /// The key of its responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
+    /// cookies.
+    var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
+
+    private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
+}
+
+// MARK: - Responses of the server
+
+extension APIResponse {
+    /// The response to a request that must not be sent, if there is no stored response for it (RFC 9111, section 5.2.1.7).
+    static func notStored(_ request: PreparedRequest, isStale: Bool) -> APIResponse {
+        let cacheStatus = "\(CachedResponse.cacheName); fwd=\(isStale ? "stale" : "uri-miss"); detail=only-if-cached"
+        return APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus])
+    }
+
+    /// For a redirect, restores the request headers as the cache `received` them, so that headers set further down are not sent to the new
+    /// URL. A header that was removed further down stays removed. Any other response is returned unchanged.
+    func withRequestHeaders(of received: PreparedRequest) -> APIResponse {
+        guard 300..<400 ~= statusCode else { return self }
+        var request = request
+        for (name, _) in request.headers { request.headers[name] = received.headers[name] }
+        var redirect = APIResponse(request: request, httpResponse: httpResponse, data: data)
+        redirect.wasServedFromCache = wasServedFromCache
+        return redirect
+    }
+
+    /// Whether the transport has followed a redirect by itself.
+    var wasRedirectedByTransport: Bool { httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
+
+    /// The URL in the field `name`, if it has the origin of `received` and of `request`.
+    ///
+    /// `received` is the request as the cache got it. `request` may be a later one, if the transport has followed a redirect.
+    func target(of name: String, from received: PreparedRequest) -> URL? {
+        guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
+            target.origin == received.url.origin, target.origin == request.url.origin
+        else { return nil }
+        return target
+    }
+}
+
+extension Int {
+    /// Whether this status says nothing about the content of the URL: the server has failed or refuses.
+    var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
+}
+
+// MARK: - Keys, entity tags and ranges
+
+private let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
+
+extension URL {
+    /// The keys of all its responses.
+    var cacheKeys: [String] { cacheKeySuffixes.map { withoutFragment + $0 } }
+
+    var withoutFragment: String {
+        let text = absoluteString
+        return text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+    }
+}
+
+extension String {
+    /// The entity tag for weak comparison (RFC 9110, section 8.8.3.2).
+    fileprivate var weakTag: String {
+        let tag = trimmingCharacters(in: .whitespaces)
+        return tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
+    }
+}
+
+extension Data {
+    /// The bytes of a single range (RFC 9110, section 14.1.2), or `nil` if there are none or several ranges.
+    fileprivate func byteRange(for field: String) -> Range<Int>? {
+        guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
+        let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2 else { return nil }
+        // `Int` alone would also accept a sign.
+        let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
+        switch (numbers[0], numbers[1]) {
+        case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
+        case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count
+        case (nil, let suffix?) where ends[0].isEmpty && suffix > 0 && !isEmpty: return Swift.max(0, count - suffix)..<count
+        default: return nil
+        }
+    }
+}

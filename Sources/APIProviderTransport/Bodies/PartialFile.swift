@@ -1,0 +1,220 @@
+package import Foundation
+import MiniRx
+
+/// A file that is written next to its destination, and replaces the destination when it is complete. It is removed with its last reference
+/// if it has not been moved.
+///
+/// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
+/// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
+///
+/// Its descriptor is closed with ``finish(isDurable:)`` or ``remove()``: an open one would keep the space of a removed file.
+package final class PartialFile: Sendable {
+    private struct State {
+        /// Whether the descriptor is closed, or will be when the current write ends.
+        var isClosed = false
+        var isWriting = false
+        var isMoved = false
+        var isRemoved = false
+    }
+
+    private let destination: URL
+    private let target: Target
+    private let path: String
+    private let descriptor: Int32
+    private let state = Locked(State())
+
+    /// Creates the file, under a hidden name.
+    ///
+    /// - Parameters:
+    ///   - destination: The file to replace.
+    ///   - mode: The permissions of a new file, before the process's umask is applied.
+    init(beside destination: URL, mode: mode_t = 0o666) throws {
+        self.destination = destination
+        target = try Target(of: destination)
+        path = target.folder + "/.\(UUID().uuidString).download"
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
+        guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
+        if let mode = target.mode { fchmod(descriptor, mode) }
+    }
+
+    /// Throws if no file can be written to `destination`, as far as that can be known before.
+    package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
+
+    deinit { if descriptor >= 0 { remove() } }
+
+    // MARK: - Writing
+
+    func append(_ chunk: Data) throws {
+        try withDescriptor {
+            var rest = chunk[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
+                rest = rest.dropFirst(max(count, 0))
+            }
+        }
+    }
+
+    /// Closes the whole file.
+    ///
+    /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
+    ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
+    func finish(isDurable: Bool = true) throws {
+        if isDurable { try withDescriptor { try synchronize() } }
+        closeAfterWriting()
+    }
+
+    private func synchronize() throws {
+        #if canImport(Darwin)
+        // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
+        if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
+        #endif
+        while fsync(descriptor) != 0 {
+            // Some file systems cannot do it.
+            if errno == EINVAL { return }
+            guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
+        }
+    }
+
+    // MARK: - Moving and removing
+
+    /// Moves the whole file to its destination, unless that was done before. Throws `CancellationError` if the file was removed.
+    ///
+    /// It is moved under the lock, so that ``remove()`` either prevents the move or comes after it.
+    package func moveToDestination() throws {
+        try state.withLock { state in
+            if state.isMoved { return }
+            if state.isRemoved { throw CancellationError() }
+            // Something else may stand there by now.
+            _ = try Target.mode(of: target.path, for: destination)
+            guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
+            state.isMoved = true
+        }
+    }
+
+    /// Removes the file, unless it has been moved to its destination.
+    func remove() {
+        let isMoved = state.withLock { state in
+            state.isRemoved = true
+            return state.isMoved
+        }
+        if !isMoved { unlink(path) }
+        closeAfterWriting()
+    }
+
+    /// Runs `body`, which uses the descriptor, unless the file was removed.
+    private func withDescriptor(_ body: () throws -> Void) throws {
+        let isClosed = state.withLock { state in
+            state.isWriting = !state.isClosed
+            return state.isClosed
+        }
+        guard !isClosed else { throw CancellationError() }
+        defer {
+            let isClosed = state.withLock { state in
+                state.isWriting = false
+                return state.isClosed
+            }
+            if isClosed { close(descriptor) }
+        }
+        try body()
+    }
+
+    /// Closes the descriptor, or lets the thread that writes do that.
+    private func closeAfterWriting() {
+        let isLast = state.withLock { state in
+            defer { state.isClosed = true }
+            return !state.isClosed && !state.isWriting
+        }
+        if isLast { close(descriptor) }
+    }
+
+    /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
+    ///
+    /// - Parameter isDurable: Whether the file is also complete after a power failure.
+    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
+        let file = try PartialFile(beside: destination, mode: mode)
+        do {
+            try file.append(data)
+            try file.finish(isDurable: isDurable)
+            try file.moveToDestination()
+        } catch {
+            file.remove()
+            throw error
+        }
+    }
+}
+
+// MARK: - The destination
+
+extension PartialFile {
+    /// The file that is replaced: the destination after symbolic links are resolved.
+    private struct Target {
+        let path: String
+        /// The mode of the old file, if there is one.
+        let mode: mode_t?
+
+        var folder: String { (path as NSString).deletingLastPathComponent }
+
+        init(of destination: URL) throws {
+            guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
+            var status = stat()
+            if lstat(destination.path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+                guard let real = realpath(destination.path, nil) else {
+                    throw CocoaError.writing(destination, .fileNoSuchFile, "it is a link that leads nowhere")
+                }
+                defer { free(real) }
+                path = String(cString: real)
+            } else {
+                path = destination.path
+            }
+            mode = try Self.mode(of: path, for: destination)
+            guard mode == nil else { return }
+            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw CocoaError.writing(destination, ENOENT) }
+        }
+
+        /// The mode of a regular file, or `nil` if nothing is there. Throws if something else is there.
+        static func mode(of path: String, for destination: URL) throws -> mode_t? {
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                if errno == ENOENT { return nil }
+                throw CocoaError.writing(destination, errno)
+            }
+            let kind: String
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: return status.st_mode & 0o777
+            case S_IFDIR: throw CocoaError.writing(destination, EISDIR)
+            case S_IFIFO: kind = "a pipe"
+            case S_IFSOCK: kind = "a socket"
+            case S_IFLNK: kind = "a link"
+            default: kind = "a device"
+            }
+            throw CocoaError.writing(destination, .fileWriteFileExists, "it is \(kind) and not a regular file")
+        }
+    }
+}
+
+// MARK: - Errors
+
+extension CocoaError {
+    /// The error for a `file` that cannot be written, by the number of a POSIX error.
+    fileprivate static func writing(_ file: URL, _ number: Int32) -> CocoaError {
+        let (code, reason): (CocoaError.Code, String) =
+            switch number {
+            case ENOENT, ENOTDIR: (.fileNoSuchFile, "its folder does not exist")
+            case EISDIR: (.fileWriteFileExists, "a folder of that name is there")
+            case ENOSPC, EDQUOT: (.fileWriteOutOfSpace, "the disk is full")
+            case EACCES, EPERM: (.fileWriteNoPermission, "permission is denied")
+            case EROFS: (.fileWriteVolumeReadOnly, "the volume is read-only")
+            case ENAMETOOLONG: (.fileWriteInvalidFileName, "the name is too long")
+            case ENOTSUP: (.fileWriteUnsupportedScheme, "it is not a file URL")
+            default: (.fileWriteUnknown, String(cString: strerror(number)))
+            }
+        return writing(file, code, reason)
+    }
+
+    fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
+        let place = file.isFileURL ? file.path : file.redacted
+        let message = "the file cannot be written to \(place): \(reason)."
+        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place, NSError.isSafeToShowKey: true])
+    }
+}

@@ -1,0 +1,143 @@
+package import Foundation
+package import MiniRx
+
+/// Buffers the bytes of a stream between its transfer and its reader.
+///
+/// If the reader is behind, the transfer should pause: ``isFull`` is then true, and ``whenNotFull(_:)`` tells when to continue.
+///
+/// A reader leaves when its iterator is released or its task is cancelled.
+package final class StreamBuffer: Sendable {
+    /// The number of buffered bytes at which the transfer should pause.
+    package static let highWaterMark = 65_536
+
+    private struct State {
+        /// The chunks that the reader has not read yet. Joining them would copy the bytes and fragment the heap.
+        var waiting: ArraySlice<Data> = []
+        var count = 0
+        /// The end of the stream, or its error; `nil` while more bytes may arrive.
+        var end: Result<Data?, any Error>?
+        var reader: CheckedContinuation<Data?, any Error>?
+        /// Called when a full buffer has become less than half full.
+        var notFullCallbacks: [@Sendable () -> Void] = []
+        /// Called when the buffer is empty and the reader asks for more bytes, or when the reader leaves.
+        var drainedCallbacks: [@Sendable () -> Void] = []
+        /// Ends the transfer.
+        var transfer: (any Disposable)?
+
+        mutating func takeFirst() -> Data? {
+            guard let chunk = waiting.first else { return nil }
+            // `removeFirst()` of a slice leaves the element in the array, so its bytes are released first.
+            waiting[waiting.startIndex] = Data()
+            waiting.removeFirst()
+            count -= chunk.count
+            return chunk
+        }
+    }
+
+    private let state: Locked<State>
+
+    /// - Parameter transfer: Disposed when the reader leaves before the end.
+    package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
+
+    // MARK: - The transfer
+
+    /// Whether the reader is behind.
+    package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
+
+    /// Calls `proceed` once: immediately, if the buffer is not full or the stream has ended. Otherwise, as soon as the buffer is less than
+    /// half full, the stream ends, or the reader leaves, on the thread on which that happens.
+    package func whenNotFull(_ proceed: @escaping @Sendable () -> Void) {
+        let isNotFull = state.withLock { state in
+            guard state.end == nil, state.count >= Self.highWaterMark else { return true }
+            state.notFullCallbacks.append(proceed)
+            return false
+        }
+        if isNotFull { proceed() }
+    }
+
+    /// Calls `body` once the reader has read everything and waits for more, or has left: immediately if that is so already, and otherwise
+    /// on the thread on which it happens. After the end of the stream, the reader need not wait for more.
+    package func whenDrained(_ body: @escaping @Sendable () -> Void) {
+        let isDrained = state.withLock { state in
+            guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
+            state.drainedCallbacks.append(body)
+            return false
+        }
+        if isDrained { body() }
+    }
+
+    /// Adds bytes. They are dropped if the reader has left.
+    package func append(_ chunk: Data) {
+        guard !chunk.isEmpty else { return }
+        let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
+            guard state.end == nil else { return nil }
+            if let reader = state.reader.take() { return reader }
+            state.waiting.append(chunk)
+            state.count += chunk.count
+            return nil
+        }
+        reader?.resume(returning: chunk)
+    }
+
+    /// Ends the stream. The reader gets the buffered bytes, and then the error or the end.
+    package func finish(_ error: (any Error)? = nil) {
+        let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
+        let old = state.withLock { state -> State? in
+            guard state.end == nil else { return nil }
+            defer { state = State(waiting: state.waiting, count: state.count, end: end, drainedCallbacks: state.drainedCallbacks) }
+            return state
+        }
+        old?.notFullCallbacks.forEach { $0() }
+        old?.reader?.resume(with: end)
+    }
+
+    // MARK: - The reader
+
+    /// Waits for the next bytes and returns them; `nil` is the end.
+    func next(isolation: isolated (any Actor)? = #isolation) async throws -> Data? {
+        try Task.checkCancellation()
+        if let ready = take() { return try ready.get() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let ready = take(orWaitWith: continuation)
+                if let ready { continuation.resume(with: ready) }
+            }
+        } onCancel: {
+            cancel(CancellationError())
+        }
+    }
+
+    /// The next bytes, or the end; `nil` if neither has arrived.
+    private func take(orWaitWith reader: CheckedContinuation<Data?, any Error>? = nil) -> Result<Data?, any Error>? {
+        let (ready, calls) = state.withLock { state -> (Result<Data?, any Error>?, [@Sendable () -> Void]) in
+            if let chunk = state.takeFirst() {
+                // Not just below the mark, so that the transfer does not pause and resume for each chunk.
+                guard state.count < Self.highWaterMark / 2 else { return (.success(chunk), []) }
+                defer { state.notFullCallbacks = [] }
+                return (.success(chunk), state.notFullCallbacks)
+            }
+            guard state.end != nil || reader != nil else { return (nil, []) }
+            // A copy of the iterator, in another task.
+            guard state.reader == nil else { return (.failure(StreamIsBeingRead()), []) }
+            defer { state.drainedCallbacks = [] }
+            if state.end == nil { state.reader = reader }
+            return (state.end, state.drainedCallbacks)
+        }
+        calls.forEach { $0() }
+        return ready
+    }
+
+    /// Called when the reader leaves. Ends the transfer and drops the buffered bytes.
+    func cancel(_ reason: any Error = CancellationError()) {
+        let old = state.withLock { state in
+            defer { state = State(end: .failure(reason)) }
+            return state
+        }
+        old.transfer?.dispose()
+        (old.notFullCallbacks + old.drainedCallbacks).forEach { $0() }
+        old.reader?.resume(throwing: reason)
+    }
+}
+
+/// Another task waits for the next bytes of the stream.
+struct StreamIsBeingRead: Error {}

@@ -1,0 +1,71 @@
+public import Foundation
+
+/// The error of a request, with one sentence for the screen and one for the developer.
+///
+/// ``errorDescription``, which is `localizedDescription`, is for the people who use the app. ``description`` is what `print`, logs and
+/// tests show: the request, and what went wrong. It is redacted as ``Redaction/standard`` describes.
+///
+/// ```swift
+/// do {
+///     show(try await provider.request(items).value)
+/// } catch {
+///     print(error)
+///     show(error.localizedDescription)
+/// }
+/// ```
+///
+/// There is no case for a cancelled request. After disposing, no event comes.
+public enum APIError: Error, Sendable {
+    /// The request could not be built, and nothing was sent.
+    case invalidRequest(reason: String, underlying: (any Error)? = nil)
+    /// The user of the request has signed out before it was sent, or while it waited for a new credential. In the second case, the server
+    /// may have refused it once.
+    case signedOut
+    /// No complete response arrived, or it could not be saved. The underlying error is usually a `URLError`. See ``urlError``.
+    case transport(PreparedRequest, underlying: any Error)
+    /// The status is outside 200...299, or neither 200 nor 204 where ``ServerSentEvents`` were expected. The body of the response often
+    /// says more.
+    case unacceptableStatus(APIResponse)
+    /// The body could not be decoded. `expected` is the name of the type.
+    case decoding(APIResponse, expected: String, underlying: any Error)
+
+    /// The error of a request that was not sent for this reason.
+    package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
+
+    /// The response, if one arrived.
+    public var response: APIResponse? {
+        switch self {
+        case .unacceptableStatus(let response), .decoding(let response, _, _): response
+        case .invalidRequest, .signedOut, .transport: nil
+        }
+    }
+
+    /// The status of the response, if one arrived.
+    public var statusCode: Int? { response?.statusCode }
+
+    /// The underlying error, if there is one.
+    public var underlying: (any Error)? {
+        switch self {
+        case .invalidRequest(_, let underlying): underlying
+        case .transport(_, let underlying), .decoding(_, _, let underlying): underlying
+        case .signedOut, .unacceptableStatus: nil
+        }
+    }
+
+    /// The error of the loading system, if it failed: a timeout, no connection, and so on.
+    public var urlError: URLError? {
+        guard case .transport(_, let underlying) = self else { return nil }
+        if let error = underlying as? URLError { return error }
+        // Foundation on Linux does not bridge an `NSError` to a `URLError`. Its `URLError.Code(rawValue:)` is failable, and Apple's is not:
+        // `as` makes the code compile with both.
+        let error = underlying as NSError
+        guard error.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: error.code) as URLError.Code? else { return nil }
+        return URLError(code, userInfo: error.userInfo)
+    }
+
+    /// Whether the device has no connection to a network that it may use.
+    public var isOffline: Bool { urlError?.isOffline == true }
+
+    /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.
+    public var isTimeout: Bool { urlError?.code == .timedOut }
+}

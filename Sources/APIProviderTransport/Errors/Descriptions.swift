@@ -1,0 +1,88 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension PreparedRequest: CustomStringConvertible, CustomReflectable {
+    /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
+    public var description: String { Redactor(for: self).line(of: self) }
+
+    /// A mirror with the description only, so that `dump` shows no secret.
+    public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
+}
+
+extension APIResponse: CustomStringConvertible {
+    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
+    public var description: String {
+        "\(Redactor(for: request).line(of: request)): \(outcome)"
+    }
+
+    /// `200 OK, 812 bytes`.
+    package var outcome: String { "\(statusDescription), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
+}
+
+// MARK: - Errors
+
+extension APIError: CustomStringConvertible {
+    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the
+    /// server if it has any. For people, see ``errorDescription``.
+    public var description: String { description(redacting: .standard) }
+
+    package func description(redacting redaction: Redaction) -> String {
+        switch self {
+        case .invalidRequest(let reason, let underlying):
+            let redactor = Redactor(redaction)
+            let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
+            let reason = underlying?.isSafeToShow == true ? reason : redactor.message(reason)
+            return "The request was not sent: \(reason)\(cause)."
+        case .signedOut:
+            return "The request was not completed: its user has signed out."
+        case .transport(let request, let underlying):
+            let redactor = Redactor(redaction, for: request)
+            let reason = urlError.map { $0.description(for: request.url, by: redactor) } ?? redactor.explanation(of: underlying)
+            return "\(redactor.line(of: request)) failed: \(reason)"
+        case .unacceptableStatus(let response):
+            let redactor = Redactor(redaction, for: response.request)
+            let message = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.serverMessage(of: response).map { ": \"\($0)\"" } ?? ""
+            let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
+            return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body.onOneLine)."
+        case .decoding(let response, let expected, let underlying):
+            let redactor = Redactor(redaction, for: response.request)
+            let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
+            return "\(redactor.line(of: response.request)) returned \(response.statusCode), but \(mismatch)"
+        }
+    }
+}
+
+extension APIError: CustomNSError, CustomReflectable {
+    /// `APIProvider.APIError`.
+    public static var errorDomain: String { "APIProvider.APIError" }
+
+    /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
+    public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
+
+    /// ``errorDescription``, ``recoverySuggestion``, ``description`` under `NSDebugDescriptionErrorKey`, and an underlying error with the
+    /// domain and code of ``underlying`` and its redacted description. It shows no more than ``description``, because crash reporters send
+    /// it. For the underlying error itself, see ``underlying``.
+    public var errorUserInfo: [String: Any] {
+        var userInfo: [String: Any] = [NSLocalizedDescriptionKey: userMessage, NSDebugDescriptionErrorKey: description]
+        userInfo[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
+        if let error = urlError ?? underlying {
+            let underlyingInfo = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
+            let (domain, code) = ((error as NSError).domain, (error as NSError).code)
+            userInfo[NSUnderlyingErrorKey] =
+                urlError.map { URLError($0.code, userInfo: underlyingInfo) }
+                ?? NSError(domain: domain, code: code, userInfo: underlyingInfo)
+        }
+        return userInfo
+    }
+
+    var redactor: Redactor {
+        if case .transport(let request, _) = self { return Redactor(for: request) }
+        return Redactor(for: response?.request)
+    }
+
+    /// A mirror with the description only, so that `dump` does not show the underlying error.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// The secret texts of a request, and the replacement of each: segments of its path written as `\(secret:)`, the credential of
+/// ``AuthenticationMiddleware``, and the parameters of ``DefaultQueryMiddleware``.
+package struct RequestSecrets: Sendable {
+    private var replacements: [String: String] = [:]
+    /// The texts that are replaced wherever they occur. The longest is first, because a shorter one may be a part of it.
+    private var texts: [String] = []
+    /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
+    /// is a whole segment of the path.
+    package static let minimumByteCountInText = 6
+
+    package init() {}
+
+    /// Marks as secret each segment of `path` that differs in `redactedPath`, and every occurrence of `secrets`.
+    package mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
+        guard !secrets.isEmpty else { return }
+        let segments = [path, redactedPath].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
+        for (segment, redacted) in zip(segments[0], segments[1]) where segment != redacted {
+            replacements[segment] = redacted
+            replacements[segment.removingPercentEncoding ?? segment] = redacted
+        }
+        for text in secrets where !text.isEmpty {
+            replacements[text] = replacements[text] ?? "…"
+            replacements[text.percentEncoded(except: .unreserved)] = replacements[text]
+        }
+        sortTexts()
+    }
+
+    package mutating func merge(_ other: RequestSecrets) {
+        guard !other.isEmpty else { return }
+        replacements.merge(other.replacements) { $1 }
+        sortTexts()
+    }
+
+    private mutating func sortTexts() {
+        texts = replacements.keys.filter { $0.utf8.count >= Self.minimumByteCountInText }.sorted {
+            ($1.utf8.count, $0) < ($0.utf8.count, $1)
+        }
+    }
+
+    /// Returns the path of a URL with its secret segments replaced.
+    package func redacted(path: String) -> String {
+        guard !replacements.isEmpty else { return path }
+        return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+            let text = String(segment)
+            guard let secret = [text, text.removingPercentEncoding ?? text].first(where: { replacements[$0] != nil }) else {
+                return redacted(text)
+            }
+            return replacements[secret] ?? "…"
+        }.joined(separator: "/")
+    }
+
+    /// Returns any text with the secrets in it replaced.
+    package func redacted(_ text: String) -> String {
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
+    }
+
+    package var isEmpty: Bool { replacements.isEmpty }
+
+    /// The secrets as the program has written them, without their escapes.
+    package var hiddenTexts: [String] {
+        replacements.filter { $0.value == "…" }.keys.filter { text in
+            let plain = text.removingPercentEncoding ?? text
+            return plain == text || replacements[plain] == nil
+        }.sorted()
+    }
+}

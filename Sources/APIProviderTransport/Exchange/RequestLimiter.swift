@@ -1,0 +1,102 @@
+import MiniRx
+
+/// Limits the number of requests with the same key that run at the same time. Others wait, first come, first served.
+///
+/// The key is an origin, or empty for a limit of all requests. A key without requests takes no memory.
+package final class RequestLimiter: Sendable {
+    /// One request's place in a lane: first in the queue, then among those that run.
+    package final class Ticket: Sendable {
+        private let limiter: RequestLimiter
+        private let key: String
+
+        fileprivate init(_ limiter: RequestLimiter, _ key: String) { (self.limiter, self.key) = (limiter, key) }
+
+        /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another ticket.
+        package func acquire(_ start: @escaping @Sendable () -> Void) {
+            if limiter.add(self, Action(start), to: key) { start() }
+        }
+
+        /// Ends the request, or stops waiting. Only the first call has an effect.
+        package func release() { limiter.remove(self, from: key) }
+    }
+
+    private struct Lane {
+        var running: Set<ObjectIdentifier> = []
+        /// Those that have waited and are being started. If one ends meanwhile, the thread that starts it starts the next one, so the stack
+        /// does not grow.
+        var starting: Set<ObjectIdentifier> = []
+        var waiting: [ObjectIdentifier: (turn: Int, start: Action)] = [:]
+        /// The tickets that wait, in order, and some that have been released. A later ticket may have got the identifier of one of these,
+        /// so the turn is compared, too.
+        var queue: ArraySlice<(ticket: ObjectIdentifier, turn: Int)> = []
+        var turnCount = 0
+
+        var isUnused: Bool { running.isEmpty && waiting.isEmpty && starting.isEmpty }
+    }
+
+    private let limit: Int
+    private let lanes = Locked<[String: Lane]>([:])
+
+    /// - Parameter limit: The number of requests with each key, at least 1.
+    package init(limit: Int) { self.limit = max(limit, 1) }
+
+    package func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
+
+    // MARK: - Turns
+
+    /// Returns whether the request may start now. Otherwise `start` is called when it may.
+    private func add(_ ticket: Ticket, _ start: Action, to key: String) -> Bool {
+        lanes.withLock { lanes in
+            var lane = lanes.removeValue(forKey: key) ?? Lane()
+            defer { lanes[key] = lane }
+            if lane.running.count < limit, lane.waiting.isEmpty {
+                lane.running.insert(ObjectIdentifier(ticket))
+                return true
+            }
+            lane.turnCount += 1
+            lane.waiting[ObjectIdentifier(ticket)] = (lane.turnCount, start)
+            lane.queue.append((ObjectIdentifier(ticket), lane.turnCount))
+            return false
+        }
+    }
+
+    private func remove(_ ticket: Ticket, from key: String) {
+        // The closure of a ticket that waited is released outside of the lock.
+        let (_, startsNext) = lanes.withLock { lanes -> (Action?, Bool) in
+            guard var lane = lanes.removeValue(forKey: key) else { return (nil, false) }
+            defer { if !lane.isUnused { lanes[key] = lane } }
+            if let waited = lane.waiting.removeValue(forKey: ObjectIdentifier(ticket)) {
+                // Searching for each of thousands that are disposed together would take seconds.
+                if lane.queue.count > 2 * lane.waiting.count + 64 {
+                    lane.queue.removeAll { [waiting = lane.waiting] in waiting[$0.ticket]?.turn != $0.turn }
+                }
+                return (waited.start, false)
+            }
+            let wasRunning = lane.running.remove(ObjectIdentifier(ticket)) != nil
+            return (nil, wasRunning && !lane.starting.contains(ObjectIdentifier(ticket)) && !lane.waiting.isEmpty)
+        }
+        guard startsNext else { return }
+        var started: ObjectIdentifier?
+        while let (next, start) = takeNext(of: key, after: started) {
+            start()
+            started = next
+        }
+    }
+
+    /// The request to start next, after this thread has started another. `nil` ends the loop that starts them.
+    private func takeNext(of key: String, after started: ObjectIdentifier?) -> (ObjectIdentifier, Action)? {
+        lanes.withLock { lanes in
+            guard var lane = lanes.removeValue(forKey: key) else { return nil }
+            defer { if !lane.isUnused { lanes[key] = lane } }
+            if let started { lane.starting.remove(started) }
+            while lane.running.count < limit, let (next, turn) = lane.queue.popFirst() {
+                guard let waiting = lane.waiting[next], waiting.turn == turn else { continue }
+                lane.waiting[next] = nil
+                lane.running.insert(next)
+                lane.starting.insert(next)
+                return (next, waiting.start)
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import Foundation
+
+/// Header fields, in order.
+///
+/// Names are case-insensitive. A later value replaces an earlier one with the same name.
+///
+/// ```swift
+/// // Without the second field if etag is nil.
+/// let headers: HTTPHeaders = ["Accept-Language": "en", "If-None-Match": etag]
+/// let others = HTTPHeaders(dictionary)
+/// ```
+public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
+    @HiddenFromReflection private var fields: [(name: String, value: String)] = []
+    /// The reason why a request with this `Authorization` is invalid; `nil` if it is valid.
+    private(set) var problem: String?
+
+    /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
+    public init(dictionaryLiteral headers: (String, String?)...) {
+        for (name, value) in headers where value != nil { self[name] = value }
+    }
+
+    /// Creates headers with `headers`, in their order: `HTTPHeaders(dictionary)`.
+    ///
+    /// A dictionary has no order, so its fields are sorted by name.
+    public init(_ headers: some Sequence<(key: String, value: String)>) {
+        // A server may have sent thousands, so each name is looked up in a dictionary.
+        var indices: [[UInt8]: Int] = [:]
+        for (name, value) in headers.inOrder() {
+            let key = name.utf8.map(\.lowercased)
+            if let index = indices[key] {
+                fields[index] = (name, value)
+            } else {
+                indices[key] = fields.count
+                fields.append((name, value))
+            }
+        }
+    }
+
+    /// The value of the field `name`. Names are case-insensitive. Setting `nil` removes the field.
+    public subscript(name: String) -> String? {
+        get { index(of: name).map { fields[$0].value } }
+        set {
+            let index = index(of: name)
+            if problem != nil, name.isField("Authorization"), newValue != index.map({ fields[$0].value }) { problem = nil }
+            switch (index, newValue) {
+            case (let index?, let value?): fields[index] = (name, value)
+            case (let index?, nil): fields.remove(at: index)
+            case (nil, let value?): fields.append((name, value))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Takes the problem of `headers`, whose `Authorization` these headers have.
+    mutating func noteProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
+
+    /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
+    public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var merged = self
+        for (name, value) in headers { merged[name] = value }
+        merged.noteProblem(of: headers)
+        return merged
+    }
+
+    /// Iterates over the fields in order.
+    public func makeIterator() -> IndexingIterator<[(name: String, value: String)]> { fields.makeIterator() }
+
+    /// Returns whether both have the same fields. Their order and the case of their names do not matter.
+    public static func == (lhs: HTTPHeaders, rhs: HTTPHeaders) -> Bool { lhs.valuesByLowercasedName == rhs.valuesByLowercasedName }
+
+    /// Hashes the fields.
+    public func hash(into hasher: inout Hasher) { hasher.combine(valuesByLowercasedName) }
+
+    /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
+    package var dictionary: [String: String] {
+        var values = [String: String](minimumCapacity: fields.count)
+        for (name, value) in fields { values[name] = value }
+        return values
+    }
+
+    package var isEmpty: Bool { fields.isEmpty }
+
+    private var valuesByLowercasedName: [[UInt8]: String] {
+        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
+    }
+
+    private func index(of name: String) -> Int? {
+        fields.firstIndex { $0.name.isField(name) }
+    }
+}
+
+// MARK: - Authorization
+
+extension HTTPHeaders {
+    /// The field `Authorization` for Basic authentication (RFC 7617), in UTF-8.
+    ///
+    /// ```swift
+    /// .authorization(username: "Aladdin", password: "open sesame")
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - username: The user name. With a colon or a control character in it, the request is invalid.
+    ///   - password: The password. With a control character in it, the request is invalid.
+    public static func authorization(username: String, password: String) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
+        let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }
+        if username.contains(":") || hasControls {
+            headers.problem =
+                "its \(hasControls ? "user name or password has a control character" : "user name has a colon"), which Basic authentication "
+                + "does not allow (RFC 7617, section 2)"
+        }
+        return headers
+    }
+
+    /// The field `Authorization` with `bearerToken` (RFC 6750, section 2.1). To refresh the token when it expires, use an
+    /// ``AuthenticationMiddleware``.
+    public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
+}
+
+// MARK: - Text
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// The names of the fields. Values may be secrets, and are left out.
+    public var description: String { "HTTPHeaders(\(fields.map(\.name).joined(separator: ", ")))" }
+}
+
+extension [String: String] {
+    /// Header fields in the order of their names.
+    package var sortedByName: [(name: String, value: String)] {
+        map { (name: $0, value: $1) }.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
+    }
+}
+
+extension String {
+    /// Whether this is the name of the field `name`. Only ASCII letters are case-insensitive (RFC 9110, section 5.1).
+    package func isField(_ name: String) -> Bool {
+        utf8.count == name.utf8.count
+            && withBytes { bytes in name.withBytes { bytes.elementsEqual($0) { $0.lowercased == $1.lowercased } } }
+    }
+
+    /// RFC 9110, section 5.6.2.
+    package var isToken: Bool {
+        !isEmpty && withBytes { [token = ASCIISet.token] in $0.allSatisfy(token.contains) }
+    }
+
+    /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
+    package var isFieldValue: Bool {
+        withBytes { $0.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }
+    }
+
+    /// A Content-Type without its parameters.
+    package var mediaType: String {
+        let type = prefix { $0 != ";" }
+        return (type.utf8.contains { $0 <= 0x20 } ? type.trimmingCharacters(in: .whitespaces)[...] : type).lowercased()
+    }
+}

@@ -1,0 +1,112 @@
+#if canImport(FoundationNetworking)
+import Foundation
+package import FoundationNetworking
+#else
+package import Foundation
+#endif
+
+extension HTTPURLResponse {
+    /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
+    package var isSuccessful: Bool { 200...299 ~= statusCode }
+
+    /// Whether the status names another URL for the request (RFC 9110, section 15.4).
+    var isRedirect: Bool { [301, 302, 303, 307, 308].contains(statusCode) }
+
+    /// The header fields, with values read as UTF-8 and without white space around them.
+    package var headerFields: [String: String] {
+        allHeaderFields.reduce(into: [:]) { fields, field in
+            if let name = field.key as? String, let value = field.value as? String { fields[name] = value.trimmedFieldValue }
+        }
+    }
+
+    /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
+    /// bytes.
+    package var bodyLength: Int64? {
+        guard expectedContentLength > 0 else { return nil }
+        let encoding = joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
+        return ["", "identity"].contains(encoding) ? expectedContentLength : nil
+    }
+
+    /// Whether a Content-Type names this media type, or there is no Content-Type. There may be several, because a proxy may have added one.
+    package func mayHaveMediaType(_ mediaType: String) -> Bool {
+        let types = mediaTypes
+        return types.isEmpty || types.contains(mediaType)
+    }
+
+    /// Whether the body is likely to have an end that can be waited for: it is JSON, or at most `limit` bytes.
+    func isLikelyFinite(within limit: Int) -> Bool {
+        expectedContentLength >= 0 && expectedContentLength <= limit
+            || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
+    }
+
+    private var mediaTypes: [String] {
+        let values = joinedValue(forHTTPHeaderField: "Content-Type")?.split(separator: ",") ?? []
+        return values.map { String($0).mediaType }.filter { !$0.isEmpty }
+    }
+
+    /// Whether the response has several fields Content-Length that differ: then it is unknown where the body ends (RFC 9112, section 6.3).
+    var hasContradictoryLengths: Bool {
+        guard expectedContentLength < 0, let lengths = joinedValue(forHTTPHeaderField: "Content-Length") else { return false }
+        return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
+    }
+
+    // MARK: - Joined fields
+
+    /// The header fields, sorted by name. Fields whose names differ only in case are joined with `", "`.
+    var joinedFields: [(key: String, value: String)] {
+        headerFields.sortedByName.reduce(into: []) { fields, field in
+            if let last = fields.last, last.key.isField(field.name) {
+                fields[fields.count - 1].value = "\(last.value), \(field.value)"
+            } else {
+                fields.append((field.name, field.value))
+            }
+        }
+    }
+
+    /// The values of all fields with this name, joined with `", "`; `nil` if there is none. Names are case-insensitive.
+    package func joinedValue(forHTTPHeaderField name: String) -> String? {
+        // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.
+        var fields: [(name: String, value: String)] = []
+        for (key, value) in allHeaderFields {
+            guard let key = key as? String, key.isField(name), let value = value as? String else { continue }
+            fields.append((key, value.trimmedFieldValue))
+        }
+        guard fields.count > 1 else { return fields.first?.value }
+        return fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
+    }
+}
+
+extension URLResponse {
+    /// Whether this may be the response of a proxy to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
+    /// Content-Type comes from the server. It is delivered without waiting for the first byte of its body.
+    var mayBeConnectResponse: Bool {
+        guard let response = self as? HTTPURLResponse, response.isSuccessful else { return true }
+        return response.value(forHTTPHeaderField: "Content-Type") == nil
+    }
+}
+
+// MARK: - Values
+
+extension String {
+    /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
+    fileprivate var trimmedFieldValue: String {
+        #if canImport(FoundationNetworking)
+        return withoutOuterSpace
+        #else
+        return readAsUTF8.withoutOuterSpace
+        #endif
+    }
+
+    private var withoutOuterSpace: String {
+        let ends = [utf8.first, utf8.last]
+        guard ends.contains(32) || ends.contains(9) else { return self }
+        return trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+    }
+
+    /// UTF-8 that was read as Latin-1, as Apple's Foundation reads a header; any other text as it is.
+    package var readAsUTF8: String {
+        let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
+        return String(data: Data(bytes), encoding: .utf8) ?? self
+    }
+}

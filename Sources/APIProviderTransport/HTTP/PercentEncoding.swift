@@ -1,0 +1,125 @@
+import Foundation
+
+/// A set of bytes, such as those that stay as they are in a URL. Bytes outside of ASCII are all members, or none is.
+package struct ASCIISet {
+    private var bits: (UInt64, UInt64) = (0, 0)
+    private var hasOthers = false
+
+    private init(_ characters: String) {
+        for byte in characters.utf8 {
+            if byte < 64 { bits.0 |= 1 << byte } else { bits.1 |= 1 << (byte - 64) }
+        }
+    }
+
+    private init(allBut characters: String) {
+        self.init(characters)
+        (bits, hasOthers) = ((~bits.0, ~bits.1), true)
+    }
+
+    package func contains(_ byte: UInt8) -> Bool {
+        byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 ? bits.1 >> (byte - 64) & 1 == 1 : hasOthers
+    }
+
+    private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+    /// RFC 3986, section 2.3.
+    package static let unreserved = ASCIISet(alphanumerics + "-._~")
+    /// RFC 3986, section 3.3: `pchar`, and the slash between segments.
+    package static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
+    /// RFC 3986, section 2, without the brackets of an IPv6 address.
+    static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
+    /// Characters that a literal path has only by mistake.
+    package static let suspect = ASCIISet("?#%:")
+    /// The delimiters that end the host in a URL, or the user in front of it.
+    static let endOfHost = ASCIISet("/?#@:")
+    /// RFC 9110, section 5.6.2: `tchar`.
+    static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
+    /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
+    static let form = ASCIISet(alphanumerics + "*-._" + " ")
+    /// The WHATWG HTML standard, section 4.10.21.8: names and file names of `multipart/form-data`.
+    package static let multipartName = ASCIISet(allBut: "\r\n\"")
+}
+
+// MARK: - Encoding
+
+extension String {
+    /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
+    package func percentEncoded(except unescaped: ASCIISet) -> String {
+        guard !withBytes({ $0.allSatisfy(unescaped.contains) }) else { return self }
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if unescaped.contains(byte) {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), Self.hexDigits[Int(byte >> 4)], Self.hexDigits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The text of a URL, with escapes for the bytes that no URL may have. Existing escapes stay as they are.
+    ///
+    /// If a component has an invalid character, `URL(string:)` escapes all of it, existing escapes included. So this escapes everything but
+    /// the authority, which `URL(string:)` encodes correctly.
+    package var escapedAsURL: String {
+        let start = endOfAuthority
+        let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        var text = String(self[..<start])
+        for (index, piece) in pieces.enumerated() {
+            let isEscape = piece.count > 1 && piece.prefix(2).allSatisfy(\.isHexDigit)
+            text += index == 0 ? "" : isEscape ? "%" : "%25"
+            text += String(Substring(piece)).percentEncoded(except: .url)
+        }
+        return text
+    }
+
+    /// The index after the host and the port of a URL, or the start of a text without them.
+    private var endOfAuthority: Index {
+        var rest = utf8[...]
+        if let mark = rest.firstIndex(where: { ":/?#".utf8.contains($0) }), rest[mark] == UInt8(ascii: ":") {
+            rest = rest[mark...].dropFirst()
+        }
+        guard rest.starts(with: "//".utf8) else { return startIndex }
+        return rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? endIndex
+    }
+
+    /// The text as a value of a query, or as a segment of a path.
+    package var escapedAsValue: String { percentEncoded(except: .unreserved) }
+
+    var formEncoded: String {
+        percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
+    }
+
+    private static let hexDigits = Array("0123456789ABCDEF".utf8)
+}
+
+// MARK: - Decoding
+
+extension StringProtocol {
+    /// The text of a form or a query without its escapes, by the WHATWG URL standard (section 5.1).
+    package var formDecoded: String {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(utf8.count)
+        var rest = Substring(self).utf8
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let escaped = UInt8(hexDigits: rest.prefix(2)) {
+                bytes.append(escaped)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool { Character(Unicode.Scalar(self)).isHexDigit }
+
+    /// The byte with two hexadecimal digits.
+    fileprivate init?(hexDigits: Substring.UTF8View) {
+        // `init(_:radix:)` takes a sign, too.
+        guard hexDigits.count == 2, hexDigits.allSatisfy(\.isHexDigit) else { return nil }
+        self.init(Substring(hexDigits), radix: 16)
+    }
+}

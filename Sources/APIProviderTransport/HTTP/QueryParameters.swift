@@ -1,0 +1,109 @@
+public import Foundation
+
+/// The keys and values of a query or a form, in order. A key may occur several times.
+///
+/// ```swift
+/// // Without the page if it is nil.
+/// var query: QueryParameters = ["q": text, "label": ["a", "b"], "page": page]
+/// query.append("sort", sortOrder)
+/// let others = QueryParameters(dictionary)
+/// ```
+///
+/// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
+public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
+    @HiddenFromReflection private var items: [URLQueryItem] = []
+
+    /// Creates parameters with `items`, in their order.
+    public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
+        for (key, value) in items { append(key, value) }
+    }
+
+    /// Creates parameters with `items`, in their order: `QueryParameters(dictionary)`.
+    ///
+    /// A dictionary has no order, so its items are sorted by key.
+    public init<Value: QueryValue>(_ items: some Sequence<(key: String, value: Value)>) {
+        for (key, value) in items.inOrder() { append(key, value) }
+    }
+
+    /// Creates parameters with `items`, whose values are of several types, in their order.
+    ///
+    /// A dictionary has no order, so its items are sorted by key.
+    public init(_ items: some Sequence<(key: String, value: any QueryValue)>) {
+        for (key, value) in items.inOrder() { append(key, value) }
+    }
+
+    /// Creates parameters with `items`, in their order. An item without a value is sent as its name alone.
+    public init(_ items: some Sequence<URLQueryItem>) { self.items = Array(items) }
+
+    // MARK: - Items
+
+    /// The position of the first item.
+    public var startIndex: Int { items.startIndex }
+    /// The position after the last item.
+    public var endIndex: Int { items.endIndex }
+    /// The item at `position`.
+    public subscript(position: Int) -> URLQueryItem { items[position] }
+
+    /// The value of `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
+    ///
+    /// Setting it replaces all values of the key, at the position of the first. Setting `nil` removes the key.
+    public subscript(key: String) -> (any QueryValue)? {
+        get {
+            let values = items.filter { $0.name == key }.compactMap(\.value)
+            return values.count > 1 ? values : values.first
+        }
+        set {
+            let position = items.firstIndex { $0.name == key } ?? items.endIndex
+            items.removeAll { $0.name == key }
+            items.insert(contentsOf: (newValue?.queryValues ?? []).map { URLQueryItem(name: key, value: $0) }, at: position)
+        }
+    }
+
+    /// Adds `key` with `value` at the end. Other values of `key` stay.
+    ///
+    /// - Parameters:
+    ///   - key: The key.
+    ///   - value: The value. `nil` and an empty array add nothing, and an array adds the key once for each element.
+    public mutating func append(_ key: String, _ value: (any QueryValue)?) {
+        for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
+    }
+
+    /// Returns the parameters of `lhs`, then those of `rhs`. A key that both have occurs twice.
+    public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
+        var sum = lhs
+        sum.items += rhs.items
+        return sum
+    }
+
+    // MARK: - Encoding
+
+    /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.
+    package var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }
+
+    /// The WHATWG URL standard's `application/x-www-form-urlencoded`, where a space is `+`.
+    package var formEncoded: String { encoded(\.formEncoded) }
+
+    private func encoded(_ encode: (String) -> String) -> String {
+        var text = ""
+        for (index, item) in items.enumerated() {
+            if index > 0 { text += "&" }
+            text += encode(item.name)
+            guard let value = item.value else { continue }
+            text += "="
+            text += encode(value)
+        }
+        return text
+    }
+}
+
+extension QueryParameters: CustomStringConvertible {
+    /// The keys. Values may be secrets, and are left out.
+    public var description: String { items.map { "\($0.name)=…" }.joined(separator: "&") }
+}
+
+extension Sequence {
+    /// The items in their order. Those of a dictionary, which has no order, are sorted by key.
+    func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
+        self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
+    }
+}

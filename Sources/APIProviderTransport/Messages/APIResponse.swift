@@ -1,0 +1,124 @@
+public import Foundation
+
+#if canImport(FoundationNetworking)
+public import FoundationNetworking
+#endif
+
+/// A response with any status, and the request that it answers.
+public struct APIResponse: Sendable {
+    /// The request that got this response. After redirects, it is the last one.
+    public package(set) var request: PreparedRequest {
+        get { content.request }
+        set { content.request = newValue }
+    }
+    /// Foundation's response. For its header fields, see ``headers``.
+    public var httpResponse: HTTPURLResponse { content.head }
+    /// The body. Empty if the body is streamed: see ``StreamedResponse``.
+    public var data: Data { content.body }
+    /// The durations of the phases of the request; `nil` if its transport does not measure them.
+    ///
+    /// To collect the metrics of all requests, read this property in a ``Middleware``:
+    /// `next(request).do(onSuccess: { log.append("\($0.metrics?.timeToFirstByte ?? 0)") })`.
+    public var metrics: TransferMetrics? { content.metrics }
+    /// The file in which the body of a download has come, beside its destination.
+    package var file: PartialFile? {
+        get { content.file }
+        set { content.file = newValue }
+    }
+    /// Whether a cache answered, without a request to the server or after one that failed.
+    package var wasServedFromCache: Bool {
+        get { content.wasServedFromCache }
+        set { content.wasServedFromCache = newValue }
+    }
+    /// The body, if it is streamed.
+    package var bodyStream: SingleUseStream? { content.bodyStream }
+    /// The name of the data in errors: "the body", or a part of it such as "line 3".
+    var excerptName: String { content.excerptName }
+    /// Whether errors may explain the body as JSON.
+    package var isReadAsJSON: Bool {
+        get { content.isReadAsJSON }
+        set { content.isReadAsJSON = newValue }
+    }
+
+    /// A response passes through each operator of a chain, so it is in a box.
+    @Boxed private var content: Content
+
+    private struct Content: Sendable {
+        var request: PreparedRequest
+        let head: HTTPURLResponse
+        var body: Data
+        var bodyStream: SingleUseStream?
+        var metrics: TransferMetrics?
+        var file: PartialFile?
+        var wasServedFromCache = false
+        var excerptName = "the body"
+        var isReadAsJSON = true
+    }
+
+    // MARK: - Creating a response
+
+    /// Creates a response from Foundation's. A ``Transport`` uses it.
+    ///
+    /// - Parameters:
+    ///   - request: The request that was sent, as the transport got it.
+    ///   - httpResponse: The status and the header fields.
+    ///   - data: The body, decoded as its `Content-Encoding` says.
+    public init(request: PreparedRequest, httpResponse: HTTPURLResponse, data: Data) {
+        self.init(request, httpResponse, data)
+    }
+
+    /// - Parameters:
+    ///   - stream: The body, if it is streamed.
+    ///   - metrics: The metrics, if the transport measures them.
+    ///   - file: The body, if it has come in a file.
+    init(
+        _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
+        file: PartialFile? = nil
+    ) {
+        let stream = stream.map { SingleUseStream(StreamHandle($0, of: request)) }
+        // The index of the first byte is 0, even if the transport has passed a slice.
+        let body = data.startIndex == 0 ? data : Data(data)
+        content = Content(request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file)
+    }
+
+    /// Creates a response whose body is streamed.
+    package init(request: PreparedRequest, httpResponse: HTTPURLResponse, stream: StreamBuffer) {
+        self.init(request, httpResponse, Data(), stream: stream)
+    }
+
+    /// Creates a response to `request`, for tests and for your own transports.
+    ///
+    /// - Parameters:
+    ///   - request: The request that it answers.
+    ///   - statusCode: The status code, from 100 to 999.
+    ///   - headers: The header fields.
+    ///   - data: The body.
+    public init(to request: PreparedRequest, statusCode: Int = 200, headers: HTTPHeaders = [:], data: Data = Data()) {
+        guard
+            let head = HTTPURLResponse(url: request.url, statusCode: statusCode, httpVersion: "HTTP/1.1", headerFields: headers.dictionary)
+        else {
+            preconditionFailure("\(statusCode) is not a valid HTTP status code.")
+        }
+        self.init(request: request, httpResponse: head, data: data)
+    }
+
+    // MARK: - Reading
+
+    /// The status code (RFC 9110, section 15).
+    public var statusCode: Int { httpResponse.statusCode }
+
+    /// The header fields, sorted by name. Fields of the same name are joined with `", "`, and values are read as UTF-8.
+    public var headers: HTTPHeaders { HTTPHeaders(httpResponse.joinedFields) }
+
+    /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
+    package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
+
+    /// The same response with a part of its body, such as a line.
+    package func excerpt(_ name: String, _ data: Data) -> APIResponse {
+        var content = content
+        (content.excerptName, content.body, content.bodyStream) = (name, data, nil)
+        return APIResponse(content)
+    }
+
+    private init(_ content: Content) { self.content = content }
+}

@@ -1,0 +1,15 @@
+package import Foundation
+
+extension BodyPiece {
+    /// The content of a file, with the file's current length.
+    package init(_ file: URL) throws {
+        guard file.isFileURL else { throw APIError.invalid("the URL of its body, \(file.redacted), is not a file URL") }
+        do {
+            self = .file(file, count: try file.countOfReadableBytes())
+        } catch {
+            let userInfo = (error as NSError).userInfo.merging([NSError.isSafeToShowKey: true]) { $1 }
+            let cause = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: cause)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension PreparedRequest {
+    /// Throws if the request has something that HTTP does not allow, which `adapting` or a middleware may have set. A request that has not
+    /// changed since the last call is not checked again.
+    package mutating func check() throws {
+        if isChecked { return }
+        guard method.rawValue.isToken else {
+            throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
+        }
+        try url.check()
+        if let foundationRequest { try Self.check(foundationRequest) }
+        if let timeoutInterval, !(timeoutInterval > 0) {
+            throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
+        }
+        if let problem = headers.problem { throw APIError.invalid(problem) }
+        // URL loading systems may drop a field that is not valid, without an error.
+        for (name, value) in headers { try HTTPHeaders.check(name, value) }
+        if body == nil {
+            // A server would wait for the body.
+            let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { Int($0) != 0 } ?? false }
+            if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
+        }
+        isChecked = true
+    }
+
+    private static func check(_ foundationRequest: URLRequest) throws {
+        guard foundationRequest.url != nil else { throw APIError.invalid("its urlRequest has no URL") }
+        guard foundationRequest.httpBody == nil, foundationRequest.httpBodyStream == nil else {
+            throw APIError.invalid("its body was set in urlRequest, where it is not sent; set the body of the PreparedRequest")
+        }
+    }
+
+    /// Throws unless the URL is `http` or `https`. Another transport may know other schemes.
+    package func checkScheme() throws {
+        guard url.absoluteString.lengthOfHTTPStart == nil, let scheme = url.scheme, !scheme.isHTTP else { return }
+        throw APIError.invalid("its URL \"\(url.redacted)\" has the scheme \(scheme); it must be http or https")
+    }
+
+    /// Throws if the request has a body that URLSession does not send.
+    func checkBody() throws {
+        guard body != nil, [.get, .head].contains(method) else { return }
+        throw APIError.invalid(
+            "\(method) has no body: send it with another method, or put the values into the query; if the server wants it, use a transport "
+                + "that sends it, such as AsyncHTTPClientTransport")
+    }
+}
+
+// MARK: - Headers
+
+extension HTTPHeaders {
+    /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
+    package static func check(_ name: String, _ value: String) throws {
+        guard name.isToken else {
+            // The name may be a whole field, with a credential in it.
+            let start = name.prefix { $0 != ":" }
+            throw APIError.invalid("its header name \"\(start)\(start == name ? "" : ":…")\" is not a token (RFC 9110, section 5.6.2)")
+        }
+        guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
+    }
+}
+
+// MARK: - URLs
+
+extension String {
+    /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.
+    fileprivate var isHTTPWithoutUserAndPort: Bool {
+        guard let start = lengthOfHTTPStart else { return false }
+        // The first of these bytes after the scheme decides.
+        let marks = ASCIISet.endOfHost
+        return withBytes { bytes in
+            let end = bytes.dropFirst(start).first { marks.contains($0) }
+            return end != UInt8(ascii: "@") && end != UInt8(ascii: ":")
+        }
+    }
+
+    /// The length of `https://` or `http://` at the start of the text, in bytes; `nil` if it starts otherwise, such as with `HTTP://`.
+    var lengthOfHTTPStart: Int? { hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil }
+
+    /// Whether it is the scheme of HTTP or HTTPS.
+    package var isHTTP: Bool {
+        switch lowercased() {
+        case "http", "https": true
+        default: false
+        }
+    }
+}
+
+extension URL {
+    /// The port if it is above 65535. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
+    var impossiblePort: String? {
+        if let port { return 0...65_535 ~= port ? nil : "\(port)" }
+        // `port` is `nil` if the number does not fit into an `Int`.
+        let text = absoluteString.utf8
+        let authority = text.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#".utf8.contains($0) }
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")) else { return nil }
+        let port = authority[colon...].dropFirst()
+        return !port.isEmpty && port.allSatisfy(\.isDigit) ? String(Substring(port)) : nil
+    }
+
+    /// Throws if no request can be sent to the URL.
+    func check() throws {
+        if absoluteString.isHTTPWithoutUserAndPort { return }
+        if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
+        guard user == nil, password == nil else {
+            // Linux would send them, and Apple's systems would not.
+            throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
+        }
+    }
+}

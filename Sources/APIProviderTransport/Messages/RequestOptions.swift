@@ -1,0 +1,92 @@
+/// Options of one request, which middlewares and transports read.
+///
+/// ### An option of your own
+///
+/// Declare it as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
+///
+/// ```swift
+/// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
+///
+/// extension RequestOptions {
+///     var priority: Int {
+///         get { self[PriorityKey.self] }
+///         set { self[PriorityKey.self] = newValue }
+///     }
+/// }
+///
+/// Endpoint<[Item]>(.get, "/items").option(\.priority, 1)
+/// ```
+///
+/// An option that nothing reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
+/// `nonisolated extension`.
+public struct RequestOptions: Sendable {
+    @usableFromInline struct Entry: Sendable, CustomReflectable {
+        @usableFromInline let key: ObjectIdentifier
+        @usableFromInline let value: any Sendable
+        @usableFromInline let isBuiltIn: Bool
+
+        @usableFromInline init(key: ObjectIdentifier, value: any Sendable, isBuiltIn: Bool) {
+            (self.key, self.value, self.isBuiltIn) = (key, value, isBuiltIn)
+        }
+
+        /// A mirror without the value, which may be a secret.
+        @usableFromInline var customMirror: Mirror { Mirror(self, children: []) }
+    }
+
+    /// In the order in which they were set. A request has few options, so a search takes less time than a hash.
+    @usableFromInline var entries: [Entry] = []
+
+    package init() {}
+
+    /// The value for `key`, or the key's default.
+    @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
+        get {
+            // Inlined, so that the type of the value is known where it is read. A generic call of another module takes ten times as long.
+            let id = ObjectIdentifier(key)
+            for index in entries.indices where entries[index].key == id {
+                return entries[index].value as? Key.Value ?? Key.defaultValue
+            }
+            return Key.defaultValue
+        }
+        set { set(Entry(key: ObjectIdentifier(key), value: newValue, isBuiltIn: key is any BuiltInOptionKey.Type)) }
+    }
+
+    @usableFromInline mutating func set(_ entry: Entry) {
+        if let index = entries.firstIndex(where: { $0.key == entry.key }) { return entries[index] = entry }
+        if entries.isEmpty { entries.reserveCapacity(4) }
+        entries.append(entry)
+    }
+
+    /// Sets nothing for `key` any more.
+    package mutating func remove(_ key: any RequestOptionKey.Type) { entries.removeAll { $0.key == ObjectIdentifier(key) } }
+
+    /// Sets what `other` sets.
+    mutating func merge(_ other: RequestOptions) {
+        for entry in other.entries { set(entry) }
+    }
+
+    /// Whether all of them are options of this package.
+    package var areBuiltIn: Bool { entries.allSatisfy(\.isBuiltIn) }
+}
+
+/// The key of an option, and its default.
+public protocol RequestOptionKey {
+    /// The type of the option.
+    associatedtype Value: Sendable
+    /// The value for requests that do not set the option.
+    static var defaultValue: Value { get }
+}
+
+/// The key of an option of this package.
+@usableFromInline package protocol BuiltInOptionKey: RequestOptionKey {}
+
+extension RequestOptions {
+    /// The maximum size of a line or an event of a stream in bytes, 16 MB by default. A larger one ends the stream with an error. The size
+    /// of the whole stream is not limited.
+    public var maxElementSize: Int {
+        get { self[MaxElementSizeKey.self] }
+        set { self[MaxElementSizeKey.self] = newValue }
+    }
+}
+
+private enum MaxElementSizeKey: BuiltInOptionKey { static var defaultValue: Int { 16_777_216 } }

@@ -1,0 +1,27 @@
+package import Foundation
+package import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Owns the buffer of a stream. Its release ends the transfer.
+package final class StreamHandle: Sendable {
+    package let buffer: StreamBuffer
+    private let request: PreparedRequest
+
+    init(_ buffer: StreamBuffer, of request: PreparedRequest) { (self.buffer, self.request) = (buffer, request) }
+
+    /// Waits for the next bytes and returns them; `nil` is the end.
+    package func next(isolation: isolated (any Actor)?) async throws -> Data? {
+        do { return try await buffer.next(isolation: isolation) } catch is StreamIsBeingRead {
+            let reason = "a stream can be read by one task at a time, and another one waits for its next bytes"
+            throw APIError.transport(request, underlying: URLError(.unknown, reason: reason))
+        }
+    }
+
+    deinit { buffer.cancel() }
+}
+
+/// The owner of a stream; `nil` once an iterator has taken it.
+package typealias SingleUseStream = Locked<StreamHandle?>

@@ -1,0 +1,53 @@
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension APIResponse {
+    /// The target of this redirect (RFC 9110, section 10.2.2), or the problem with it; `nil` if this is no redirect.
+    private var redirectTarget: (url: URL?, problem: String?)? {
+        guard httpResponse.isRedirect else { return nil }
+        guard let location = value(forHTTPHeaderField: "Location") else { return (nil, "it has no Location") }
+        guard let url = URL(reference: location, from: request.url), let scheme = url.scheme?.lowercased() else {
+            return (nil, "its Location is not a URL")
+        }
+        // From a scheme of the transport's own, a redirect may lead to the same scheme.
+        guard scheme.isHTTP && request.url.scheme?.isHTTP == true || ["https", request.url.scheme?.lowercased()].contains(scheme) else {
+            return (nil, "its Location is \(scheme)\(location.contains("://") ? "://" : ":")…, which is not followed")
+        }
+        guard url.host?.isEmpty == false else { return (nil, "its Location has no host") }
+        if let port = url.impossiblePort { return (nil, "its Location has the port \(port); the highest is 65535") }
+        return (url, nil)
+    }
+
+    /// Whether it is a redirect that loses the encryption. Only the closure of a policy may follow it.
+    private func isDowngrade(to url: URL) -> Bool { request.url.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http" }
+
+    /// The reason why this redirect was not followed; `nil` if this is no redirect.
+    var reasonNotToFollow: String? {
+        guard let target = redirectTarget else { return nil }
+        guard let url = target.url else { return target.problem }
+        guard case .follow = request.options.redirectPolicy.kind else { return "the redirectPolicy of its request has not followed it" }
+        return isDowngrade(to: url) ? "its Location is http://…, which is not followed from https; see redirectPolicy" : nil
+    }
+
+    /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
+    ///
+    /// - Parameter allowsDowngrade: Whether a redirect from https to http is proposed.
+    func proposedRequest(of sent: PreparedRequest, allowsDowngrade: Bool = false) -> PreparedRequest? {
+        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url), allowsDowngrade || !isDowngrade(to: to) else { return nil }
+        let from = request.url
+
+        var next = sent
+        (next.url, next.headers, next.secrets) = (to.withoutUserInfo, request.headers, request.secrets)
+        let becomesGet = statusCode == 303 ? sent.method != .head : sent.method == .post && statusCode < 307
+        if becomesGet {
+            (next.method, next.body) = (.get, nil)
+            for name in request.headers.map({ $0.name.lowercased() })
+            where name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name) { next.headers[name] = nil }
+        }
+        if to.origin != from.origin { next.headers = next.headers.forOtherOrigins }
+        return next
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+package import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Single<APIResponse> {
+    /// Sends `request`, and follows redirects by the policy with which it was sent, which a middleware may have changed.
+    ///
+    /// A provider calls this around its transport. A cache calls it, too, because it may have stored the redirect or the response of its
+    /// target. It sets `followsRedirects` of each hop to `false`, so the provider's own call only names the request in an error.
+    package static func followingRedirects(
+        _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
+    ) -> Single {
+        send(request).continuing { event in
+            let response: APIResponse
+            switch event {
+            case .success(let received): response = received
+            // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
+            case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
+            case .failure(let error): throw error
+            }
+            guard request.followsRedirects,
+                var next = try response.redirectedRequest(by: response.redirectPolicy(or: request.options), of: request)
+            else { return .event(.success(response)) }
+            guard count < RedirectRules.maxRedirects else {
+                throw APIError.transport(next, underlying: URLError(.httpTooManyRedirects))
+            }
+            next.redirectChain = request.redirectChain + [RedirectedRequest(response.request)]
+            return .single(followingRedirects(next, count: count + 1, send))
+        }
+    }
+}
+
+extension APIResponse {
+    /// The request to follow a redirect with, or `nil` if this response is the answer.
+    fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
+        if case .follow = policy.kind { return proposedRequest(of: sent) }
+        try requireNotRedirected(of: sent)
+        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
+        guard var next = try decide(proposed, self) else { return nil }
+        // The closure may have made it anew. It is the next request all the same, with the options and the destination.
+        let options = next.options
+        next.options = proposed.options
+        next.options.merge(options)
+        next.secrets.merge(proposed.secrets)
+        return next
+    }
+}
+
+extension Transport {
+    /// Sends `request` without the fragment of its URL, which is not for the server (RFC 9110, section 7.1). The response has it again.
+    package func sendWithoutFragment(_ request: PreparedRequest) -> Single<APIResponse> {
+        guard let url = request.url.withoutFragment else { return send(request) }
+        var sent = request
+        sent.url = url
+        return send(sent).map { response in
+            guard response.request.url == url else { return response }
+            var response = response
+            response.request.url = request.url
+            return response
+        }
+    }
+}
+
+extension APIResponse {
+    /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
+    func requireNotRedirected(of request: PreparedRequest) throws {
+        guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
+        let reason =
+            "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
+        throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))
+    }
+}

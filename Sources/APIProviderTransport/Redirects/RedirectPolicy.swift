@@ -1,0 +1,91 @@
+import Foundation
+
+/// The way in which a redirect is handled: see ``RequestOptions/redirectPolicy``.
+public struct RedirectPolicy: Sendable {
+    package enum Kind: Sendable {
+        case follow
+        case never
+        case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
+    }
+
+    package let kind: Kind
+
+    /// Redirects are followed, at most 20.
+    public static let follow = RedirectPolicy(kind: .follow)
+    /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
+    /// `withResponse()`.
+    public static let never = RedirectPolicy(kind: .never)
+    /// Your closure decides about each redirect.
+    ///
+    /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range
+    /// headers, `User-Agent`, `Cache-Control`, `Idempotency-Key`, `Last-Event-ID`, and those that describe the body or what the client
+    /// accepts, such as `Content-Type` and `Accept`.
+    ///
+    /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
+    ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
+    ///   its ``Endpoint/validating(_:)`` accepts it. If the closure throws, the request fails with that error. It is also asked about a
+    ///   redirect from https to http, which ``follow`` does not follow.
+    public static func decide(
+        _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
+    ) -> RedirectPolicy {
+        RedirectPolicy(kind: .decide(decide))
+    }
+
+    /// Whether both follow redirects, return them or ask a closure.
+    package func isOfSameKind(as other: RedirectPolicy) -> Bool {
+        switch (kind, other.kind) {
+        case (.follow, .follow), (.never, .never), (.decide, .decide): true
+        default: false
+        }
+    }
+}
+
+extension RequestOptions {
+    /// The way in which redirects of this request are handled. By default, they are followed.
+    ///
+    /// ```swift
+    /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse()
+    /// Endpoint<Data>(.get, "/file").option(
+    ///     \.redirectPolicy,
+    ///     .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil })
+    /// ```
+    ///
+    /// If your own ``Transport`` follows redirects by itself, only ``RedirectPolicy/follow`` works. With any other policy, a request fails
+    /// if the transport has followed a redirect.
+    public var redirectPolicy: RedirectPolicy {
+        get { self[RedirectKey.self] ?? .follow }
+        set { self[RedirectKey.self] = newValue }
+    }
+}
+
+/// The policy of a request that has none is that of the request it was made from, so `nil` is not ``RedirectPolicy/follow``.
+private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
+
+private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
+
+// MARK: - Redirected requests
+
+extension APIResponse {
+    /// The redirect policy of its request, which a middleware may have changed, or else the one in `options`.
+    package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
+        request.options[RedirectKey.self] ?? options.redirectPolicy
+    }
+}
+
+extension PreparedRequest {
+    /// Whether the provider follows a redirect. A middleware that follows redirects itself sets it to `false`.
+    package var followsRedirects: Bool {
+        get { options[FollowsRedirectsKey.self] }
+        set { options[FollowsRedirectsKey.self] = newValue }
+    }
+
+}
+
+extension URL {
+    /// The origin, the path and the query without percent-encoding, for comparing URLs.
+    package var normalizedComponents: [String] {
+        let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        let path = components?.path ?? ""
+        return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]
+    }
+}

@@ -1,0 +1,146 @@
+public import MiniRx
+
+#if canImport(FoundationNetworking)
+package import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Sends requests with its own `URLSession`, in the same way on Apple's systems and on Linux.
+///
+/// A redirect is a response: the provider follows it. When a server asks for a user name and a password, the 401 is the response.
+///
+/// `timeoutIntervalForRequest` of the configuration limits how long the transport waits for more data. `timeoutIntervalForResource` limits
+/// each request as a whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
+///
+/// Events come on a background queue. A request in flight ends even if you release the transport.
+public final class URLSessionTransport: Transport {
+    private let exchanges: ExchangeTransport
+    private let usesNetwork: Bool
+    /// The reason why no request is sent; `nil` if requests are sent.
+    private let refusal: String?
+    private let multipartDirectory: URL?
+    /// The cookies that the session, or the transport in its place, sends.
+    private let cookies: CookieJar?
+
+    /// Creates a transport whose session has a copy of `configuration`.
+    ///
+    /// The transport sets `httpAdditionalHeaders` on each request itself. If the provider has a base URL, a request to another origin gets
+    /// only those that are known to be harmless, such as `Accept-Language`. A redirect to another origin drops the others, too.
+    ///
+    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its `CacheMiddleware`.
+    ///
+    /// - Parameters:
+    ///   - configuration: The session's configuration. With a background configuration, each request fails with
+    ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running. So
+    ///     does each request on Linux if `connectionProxyDictionary` has a proxy, because Foundation would send it past the proxy.
+    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
+    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
+    public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
+        self.init(configuration: configuration, maxResponseSize: maxResponseSize, delegateSession: nil)
+    }
+
+    /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
+    ///
+    /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
+    /// trust and client certificates, and told of metrics and of waiting for a connection; it gets the transport's own session and task. If
+    /// `session` has a delegate, the transport holds `session`. To release the delegate before the transport, invalidate `session`.
+    ///
+    /// - Parameters:
+    ///   - session: The session whose configuration is used.
+    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
+    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
+    public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
+        let delegateSession = session.delegate == nil ? nil : session
+        self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, delegateSession: delegateSession)
+    }
+
+    /// - Parameters:
+    ///   - multipartDirectory: The directory for a temporary file that combines the parts of a body; `nil` to stream them.
+    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to derive it from the configuration.
+    ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
+    package init(
+        configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
+        multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
+        scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+    ) {
+        var settings = ExchangeTransport.Settings()
+        settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
+        settings.maxResponseSize = maxResponseSize
+        let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
+        refusal = configuration.refusal(usesNetwork: usesNetwork)
+        // A second session with the identifier would take the transfers of the first.
+        let configuration = configuration.identifier == nil ? configuration : .ephemeral
+        self.usesNetwork = usesNetwork
+        self.multipartDirectory = multipartDirectory
+
+        #if canImport(FoundationNetworking)
+        // The session's idle timeout also runs while a request waits for a connection, and its timers are not exact (Swift 6.3.1). So the
+        // transport has its own queue and timers.
+        settings.timeoutInterval = configuration.timeoutIntervalForRequest
+        settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
+        settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
+        let delegateQueue = CallbackQueue()
+        let timeoutMonitor = TimeoutMonitor(scheduler, executor: ClosureExecutor { delegateQueue.addOperation($0) }, keepsTimer: true)
+        #else
+        settings.maxRequestsPerHost = nil
+        let (delegateQueue, timeoutMonitor): (OperationQueue?, TimeoutMonitor?) = (nil, nil)
+        #endif
+        cookies = configuration.cookies
+        let pool = SessionPool(
+            configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, delegateQueue: delegateQueue)
+        exchanges = ExchangeTransport(settings, timeoutMonitor, cookies: configuration.transportHandlesCookies ? cookies : nil) {
+            pool.start($0)
+        }
+    }
+
+    // MARK: - Sending
+
+    /// Sends `request`. Disposing cancels the task.
+    ///
+    /// ### Downloads
+    ///
+    /// The body of a successful response goes to a hidden file beside the destination, so memory stays flat. It takes the destination's
+    /// place when the endpoint makes its value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. If the file
+    /// cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
+    ///
+    /// ### Streams
+    ///
+    /// A streamed response succeeds with its head. The server has to wait while the reader is behind. `timeoutIntervalForResource` and the
+    /// maximum size do not apply to it.
+    ///
+    /// ### Progress
+    ///
+    /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    public func send(_ request: PreparedRequest) -> Single<APIResponse> {
+        do {
+            if let refusal { throw APIError.invalid(refusal) }
+            try request.checkScheme()
+            try request.checkBody()
+        } catch {
+            return .error(error)
+        }
+        guard usesNetwork, let multipartDirectory, let body = request.body, body.file == nil, body.hasFiles else {
+            return exchanges.send(request)
+        }
+        return .uploading(request, body, from: multipartDirectory) { [exchanges] in exchanges.send($0) }
+    }
+}
+
+extension URLSessionTransport {
+    /// The cookies that `request` would be sent with now, and the headers of the session's configuration that it does not have.
+    public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
+        let added = exchanges.addedHeaders(for: request)
+        #if canImport(FoundationNetworking)
+        return added
+        #else
+        // A session may send its cookies in place of the request's own, so both count.
+        var (all, plain) = (added ?? [:], request)
+        plain.headers["Cookie"] = nil
+        guard let stored = cookies?.header(for: plain) else { return added }
+        all["Cookie"] = [all["Cookie"] ?? request.headers["Cookie"], stored].compactMap { $0 }.joined(separator: "; ")
+        return all
+        #endif
+    }
+}

@@ -1,0 +1,2 @@
+// Most of our tests use virtual time.
+@_exported public import MiniRxTesting
