@@ -15,9 +15,10 @@ let package = Package(
         .library(name: "APIProviderTransport", targets: ["APIProviderTransport"]),
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "APIProviderCache", targets: ["APIProviderCache"]),
-        .library(name: "MockNetwork", targets: ["MockNetwork"]),
+        .library(name: "APIProviderMocks", targets: ["APIProviderMocks"]),
         .library(name: "MockNetworkRecordings", targets: ["MockNetworkRecordings"]),
-        .library(name: "MockNetworkTesting", targets: ["MockNetworkTesting"]),
+        .library(name: "APIProviderTesting", targets: ["APIProviderTesting"]),
+        .library(name: "APIProviderRecordingTesting", targets: ["APIProviderRecordingTesting"]),
     ],
     targets: [
         .target(name: "MiniRx", swiftSettings: settings),
@@ -25,22 +26,27 @@ let package = Package(
         .target(name: "APIProviderTransport", dependencies: ["MiniRx"], swiftSettings: settings),
         .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: settings),
         .target(name: "APIProviderCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetwork", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetworkRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "APIProviderRecordings", dependencies: ["MockNetwork", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderMocks", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "MockNetworkRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(
-            name: "MockNetworkTesting", dependencies: ["MockNetworkRecordings", "MockNetwork", "APIProvider", "MiniRx", "MiniRxTesting"],
+            name: "APIProviderTesting", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx", "MiniRxTesting"],
+            swiftSettings: settings),
+        .target(
+            name: "APIProviderRecordingTesting",
+            dependencies: ["APIProviderTesting", "MockNetworkRecordings", "APIProviderMocks", "APIProvider", "MiniRx"],
             swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
-            name: "github-demo", dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures"],
+            name: "github-demo",
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "Fixtures"],
             path: "Examples/github-demo", swiftSettings: settings),
         .target(
-            name: "Fixtures", dependencies: ["MockNetwork"], path: "Fixtures", resources: [.copy("GitHub")],
+            name: "Fixtures", dependencies: ["APIProviderMocks"], path: "Fixtures", resources: [.copy("GitHub")],
             swiftSettings: settings),
         .executableTarget(
             name: "documentation-pictures",
-            dependencies: ["APIProvider", "MiniRx", "MiniRxTesting", "MockNetwork", "APIProviderCache", "github-demo"],
+            dependencies: ["APIProvider", "MiniRx", "MiniRxTesting", "APIProviderMocks", "APIProviderCache", "github-demo"],
             path: "Documentation/Pictures", swiftSettings: settings),
 
         .target(name: "TestSupport", dependencies: ["MiniRx", "MiniRxTesting"], path: "Tests/TestSupport", swiftSettings: settings),
@@ -52,25 +58,25 @@ let package = Package(
             swiftSettings: settings),
         .testTarget(
             name: "APIProviderCacheTests",
-            dependencies: ["APIProviderCache", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport"],
+            dependencies: ["APIProviderCache", "APIProviderMocks", "APIProviderTesting", "APIProvider", "MiniRx", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "MockNetworkTests",
-            dependencies: ["MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
+            name: "APIProviderMocksTests",
+            dependencies: ["APIProviderMocks", "APIProviderTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "MockNetworkRecordingsTests",
             dependencies: [
-                "MockNetworkRecordings", "MockNetwork", "MockNetworkTesting", "APIProvider", "MiniRx", "TestSupport",
+                "MockNetworkRecordings", "APIProviderMocks", "APIProviderTesting", "APIProvider", "MiniRx", "TestSupport",
             ],
             resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "APIProviderRecordingsTests",
-            dependencies: ["APIProviderRecordings", "MockNetwork", "APIProvider", "MiniRx", "TestSupport"],
+            dependencies: ["APIProviderRecordings", "APIProviderMocks", "APIProvider", "MiniRx", "TestSupport"],
             resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",
-            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "MockNetwork", "MockNetworkTesting", "Fixtures", "TestSupport"],
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "APIProviderMocks", "APIProviderTesting", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
             name: "DemoTests", dependencies: ["github-demo", "GitHubAPI", "APIProvider", "Fixtures", "TestSupport"], swiftSettings: settings
@@ -79,15 +85,15 @@ let package = Package(
         .target(
             name: "PageNames",
             dependencies: [
-                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "Fixtures", "TestSupport",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "Fixtures",
+                "TestSupport",
             ],
             path: "Tests/PageNames", swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "MockNetwork", "MockNetworkRecordings", "MockNetworkTesting",
-                "Fixtures", "TestSupport",
-                "PageNames",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "APIProviderTesting",
+                "APIProviderRecordingTesting", "Fixtures", "TestSupport", "PageNames",
             ],
             resources: [.process("Fixtures")], swiftSettings: settings, plugins: ["CodeOfPages"]),
     ],

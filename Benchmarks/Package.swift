@@ -31,7 +31,7 @@ let package = Package(
             name: "MockNetworkBenchmarks",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"), .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/MockNetworkBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
@@ -48,7 +48,7 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
                 .product(name: "MiniRxTesting", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "APIProviderMocks", package: "APIProvider"),
             ]),
     ],
     swiftLanguageModes: [.v6]

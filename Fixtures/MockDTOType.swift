@@ -1,5 +1,5 @@
+public import APIProviderMocks
 public import Foundation
-public import MockNetwork
 
 extension MockURLProtocol {
     /// The bundled answers of GitHub.

@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 
 private let folder = "Documentation/Guide.docc/Pictures"
 

@@ -16,7 +16,8 @@ func sentences() async throws -> (path: String, text: String) {
         ## Overview
 
         `localizedDescription` is what an app shows. It has no method, URL, number and name of a type, and `recoverySuggestion` says what people can
-        do, if there is anything. `description`, which `print`, logs and tests show, is for you. Both leave out secrets.
+        do, if there is anything. `description`, which `print`, logs and tests show, is for you. No text of an error has a body: to see one, ask
+        for it, `error.response?.text`.
 
         ```swift
         func alert(for error: any Error) -> (title: String, message: String?) {
@@ -35,8 +36,20 @@ func sentences() async throws -> (path: String, text: String) {
 
         ### The server refuses
 
-        A sentence of the server's own comes first: a `message`, `detail`, `title` or `error_description` of a 4xx that is a sentence, and
-        no code.
+        `description` has the server's own message, from the first of these places that has one: `application/problem+json`; `error` with
+        `error_description`; a text under `message`, `error` or `detail`; `error.message`; `errors[0].message`; the first line of `text/plain`; the
+        error of a `WWW-Authenticate`. On the screen, the server's words stand only where somebody vouches for them: `application/problem+json`,
+        or you. If your API has its message elsewhere, say so once. The text then stands in both:
+
+        ```swift
+        struct APIFailure: Decodable { let reason: String }
+
+        let provider = DefaultAPIProvider(
+            baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })
+        ```
+
+        For a single endpoint, write `.option(\\.errorMessage, { … })`. The closure is also asked about a body that does not decode, so it finds the
+        message of an API that answers each error with a 200.
 
         \(await table(of: refusals()))
 
@@ -68,11 +81,13 @@ private func table(of cases: [Case]) async -> String {
 
 /// The error of a request that `answer` answers.
 private func error(
-    _ answer: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>, middlewares: [any Middleware] = []
+    _ answer: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>, middlewares: [any Middleware] = [],
+    errorMessage: (@Sendable (APIResponse) -> String?)? = nil
 ) async -> any Error {
     struct Item: Decodable, Sendable { let id: Int }
     let provider = DefaultAPIProvider(
-        baseURL: URL(string: "https://api.example.com"), transport: ClosureTransport(answer), middlewares: middlewares)
+        baseURL: URL(string: "https://api.example.com"), transport: ClosureTransport(answer), middlewares: middlewares,
+        errorMessage: errorMessage)
     do {
         _ = try await provider.request(Endpoint<Item>(.get, "/items", query: ["page": 2])).value
         return CancellationError()
@@ -81,8 +96,11 @@ private func error(
     }
 }
 
-private func response(_ status: Int, _ headers: HTTPHeaders = [:], _ body: String = "") async -> any Error {
-    await error { .just(APIResponse(to: $0, statusCode: status, headers: headers, data: Data(body.utf8))) }
+private func response(
+    _ status: Int, _ headers: HTTPHeaders = [:], _ body: String = "", errorMessage: (@Sendable (APIResponse) -> String?)? = nil
+) async -> any Error {
+    await error(
+        { .just(APIResponse(to: $0, statusCode: status, headers: headers, data: Data(body.utf8))) }, errorMessage: errorMessage)
 }
 
 extension [Case] {
@@ -142,10 +160,14 @@ private func refusals() async -> [Case] {
             names: ["402, with a message"],
             error: await response(402, json, #"{"error":{"message":"Your card has insufficient funds.","code":"card_declined"}}"#)),
         Case(
-            names: ["422, with a code"],
-            error: await response(422, json, #"{"message":"VALIDATION_FAILED","errors":[{"field":"title","code":"missing_field"}]}"#)),
+            names: ["402, with problem details"],
+            error: await response(
+                402, ["Content-Type": "application/problem+json"], #"{"detail":"Your balance is 30, but that costs 50."}"#)),
         Case(
-            names: ["422, with fields"],
+            names: ["422, with an `errorMessage`"],
+            error: await response(422, json, #"{"reason":"The title is missing."}"#) { _ in "The title is missing." }),
+        Case(
+            names: ["422, with its message elsewhere"],
             error: await response(422, json, #"{"errors":{"email":["has already been taken"],"age":["is not a number"]}}"#)),
         Case(names: ["429, with a `Retry-After`"], error: await response(429, ["Retry-After": "120"])),
         Case(names: ["302, to a scheme other than HTTP"], error: await response(302, ["Location": "ftp://files.example.com/a"])),
@@ -176,8 +198,8 @@ private var others: [Case] {
             Case(names: ["`.signedOut`"], error: await error(never, middlewares: [SigningOut()])),
             Case(names: ["`.decoding`"], error: await response(200, json, #"{"id":"7"}"#)),
             Case(
-                names: ["`.decoding`, of an error under 200"],
-                error: await response(200, json, #"{"ok":false,"error":"channel_not_found"}"#)
+                names: ["`.decoding`, with an `errorMessage`"],
+                error: await response(200, json, #"{"ok":false,"error":"channel_not_found"}"#) { _ in "channel_not_found" }
             ),
         ]
     }

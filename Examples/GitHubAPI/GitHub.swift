@@ -8,6 +8,12 @@ public enum GitHub {
     /// The host on which people sign in.
     public static let oauthURL = url("github.com")
 
+    /// Where GitHub has its message for people: `DefaultAPIProvider(…, errorMessage: GitHub.errorMessage)`. Its "Not Found" says no more than
+    /// the status.
+    public static let errorMessage: @Sendable (APIResponse) -> String? = { response in
+        response.statusCode == 404 ? nil : try? response.decode(GitHubError.self).errorDescription
+    }
+
     private static func url(_ host: String) -> URL {
         var components = URLComponents()
         (components.scheme, components.host) = ("https", host)

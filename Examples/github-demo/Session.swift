@@ -1,9 +1,9 @@
 import APIProvider
+import APIProviderMocks
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
-import MockNetwork
 import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)
@@ -41,7 +41,7 @@ struct Session {
         if arguments.isVerbose { middlewares.append(LoggingMiddleware { try? Output.error.print($0) }) }
         provider = DefaultAPIProvider(
             baseURL: arguments.baseURL ?? (arguments.command == .login ? GitHub.oauthURL : GitHub.apiURL), configuration: configuration,
-            middlewares: middlewares)
+            middlewares: middlewares, errorMessage: GitHub.errorMessage)
     }
 
     func run() async throws {

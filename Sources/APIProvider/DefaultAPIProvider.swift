@@ -37,6 +37,7 @@ public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var encoder: JSONEncoder
     @HiddenFromReflection private var decoder: any BodyDecoder
     private let middlewares: [any Middleware]
+    private let errorMessage: (@Sendable (APIResponse) -> String?)?
 
     /// What a stub needs to build the same request.
     package var settings: (baseURL: URL?, encoder: JSONEncoder) { (baseURL?.url, encoder) }
@@ -59,13 +60,15 @@ public struct DefaultAPIProvider: APIProvider {
     ///     it afterwards.
     ///   - decoder: The decoder for responses. Do not change it afterwards.
     ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
+    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode, in the words that the app and its
+    ///     log may show; `nil` if there is none. See ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, session: URLSession = .shared, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
-        middlewares: [any Middleware] = []
+        middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil
     ) {
         self.init(
             baseURL: baseURL, transport: URLSessionTransport(session: session), encoder: encoder, decoder: decoder,
-            middlewares: middlewares)
+            middlewares: middlewares, errorMessage: errorMessage)
     }
 
     /// Creates a provider with its own session, which has a copy of `configuration`.
@@ -77,13 +80,16 @@ public struct DefaultAPIProvider: APIProvider {
     ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
     ///   - decoder: The decoder for responses. Do not change it afterwards.
     ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
+    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode: see
+    ///     ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, configuration: URLSessionConfiguration, encoder: JSONEncoder = .sortingKeys,
-        decoder: any BodyDecoder = JSONDecoder(), middlewares: [any Middleware] = []
+        decoder: any BodyDecoder = JSONDecoder(), middlewares: [any Middleware] = [],
+        errorMessage: (@Sendable (APIResponse) -> String?)? = nil
     ) {
         self.init(
             baseURL: baseURL, transport: URLSessionTransport(configuration: configuration), encoder: encoder, decoder: decoder,
-            middlewares: middlewares)
+            middlewares: middlewares, errorMessage: errorMessage)
     }
 
     /// Creates a provider that sends requests with `transport`.
@@ -95,12 +101,14 @@ public struct DefaultAPIProvider: APIProvider {
     ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
     ///   - decoder: The decoder for responses. Do not change it afterwards.
     ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
+    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode: see
+    ///     ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, transport: any Transport, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
-        middlewares: [any Middleware] = []
+        middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil
     ) {
         (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL.map { BaseURL($0) }, transport, encoder, decoder)
-        self.middlewares = middlewares
+        (self.middlewares, self.errorMessage) = (middlewares, errorMessage)
     }
 
     // MARK: - Sending a request
@@ -116,9 +124,11 @@ public struct DefaultAPIProvider: APIProvider {
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
             let download = request.destination.download
-            let value = send(request).map { try endpoint.value(of: $0.with(decoder: decoder).restoringFile(of: download)) }
+            let value = send(request).map { [errorMessage] response in
+                try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
+            }
             let response = endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
-            return download?.removingRest(before: response) ?? response
+            return download.map { download in response.cleaningUp { download.take() } } ?? response
         }
     }
 

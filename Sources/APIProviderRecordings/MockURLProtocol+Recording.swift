@@ -1,7 +1,7 @@
 public import APIProvider
+public import APIProviderMocks
 public import Foundation
 import MiniRx
-public import MockNetwork
 
 extension MockURLProtocol {
     // MARK: - In a test
@@ -142,7 +142,9 @@ extension RecordedExchange {
         started = answered.started
         let answer = answered.answer.timingOut(after: answered.request.timeoutInterval ?? 60)
         failure = answer.failure.map { $0 is MockFailure ? "NoAnswerFromTheMock" : $0.recordedReason }
-        response = answer.head.map { Response(statusCode: $0.statusCode, headers: HTTPHeaders($0.headerFields), body: Data(answer.chunks.joined())) }
+        response = answer.head.map {
+            Response(statusCode: $0.statusCode, headers: HTTPHeaders($0.headerFields), body: Data(answer.chunks.joined()))
+        }
         if failure != nil, response?.type.mediaType.isStreamOfLines != true { response = nil }
         if response == nil, failure == nil { failure = URLError(.timedOut).recordedReason }
     }

@@ -1,7 +1,7 @@
 public import APIProvider
+public import APIProviderMocks
 public import Foundation
 import MiniRx
-public import MockNetwork
 
 extension MockURLProtocol {
     // MARK: - In a test

@@ -1,8 +1,8 @@
 @_spi(Transports) import APIProvider
+import APIProviderMocks
+import APIProviderTesting
 import Foundation
 import MiniRx
-import MockNetwork
-import MockNetworkTesting
 import TestSupport
 import Testing
 

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 import TestSupport
 import Testing
 
@@ -21,14 +21,16 @@ struct HARFileTests {
     }
 
     private func entry(
-        _ method: String = "GET", _ url: String = "https://a.example/x", request: String = "", response: String = #""status":200,"content":{"text":"ok"}"#
+        _ method: String = "GET", _ url: String = "https://a.example/x", request: String = "",
+        response: String = #""status":200,"content":{"text":"ok"}"#
     ) -> String {
         #"{"request":{"method":"\#(method)","url":"\#(url)"\#(request.isEmpty ? "" : ",")\#(request)},"response":{\#(response)}}"#
     }
 
     /// The status and the body that a request gets from these entries, or the error.
     private func outcome(
-        _ entries: String..., method: HTTPMethod = .get, url: String = "https://a.example/x", headers: [String: String] = [:], body: String? = nil,
+        _ entries: String..., method: HTTPMethod = .get, url: String = "https://a.example/x", headers: [String: String] = [:],
+        body: String? = nil,
         forAnyHost: Bool = false
     ) async throws -> String {
         try await MockURLProtocol.withScope {
@@ -62,7 +64,9 @@ struct HARFileTests {
             for entry in entries.sorted(by: { $0["startedDateTime"] as? String ?? "" < $1["startedDateTime"] as? String ?? "" }) {
                 let request = try #require(entry["request"] as? [String: Any])
                 let sent = entry["_sends"] as? [String: Any] ?? [:]
-                let (url, expected) = (try #require(sent["url"] as? String ?? request["url"] as? String), try #require(entry["_gets"] as? String))
+                let (url, expected) = (
+                    try #require(sent["url"] as? String ?? request["url"] as? String), try #require(entry["_gets"] as? String)
+                )
                 let outcome: String
                 do {
                     let response = try await provider.request(
@@ -85,7 +89,10 @@ struct HARFileTests {
         arguments: [
             // Proxyman has methods in lower case, Charles null, and Insomnia items without a value.
             (#""method":"get""#, #""status":200,"content":{"text":"ok"}"#),
-            (#""method":"GET","headers":[{"name":"A"},{"name":"B","value":null}]"#, #""status":200,"statusText":null,"content":{"text":"ok"}"#),
+            (
+                #""method":"GET","headers":[{"name":"A"},{"name":"B","value":null}]"#,
+                #""status":200,"statusText":null,"content":{"text":"ok"}"#
+            ),
             (#""method":"GET","bodySize":0"#, #""status":200,"content":{"text":"ok","encoding":"utf-8"}"#),
             (#""method":"GET""#, #""status":200,"content":{"text":"b2\r\ns=","encoding":"BASE64","size":2}"#),
             // HTTP/2 has fields that no request has.
@@ -170,7 +177,9 @@ struct HARFileTests {
             (#""postData":{"mimeType":"application/octet-stream","text":"AP8=","_encoding":"base64"}"#, "", "x"),
         ])
     func bodies(saved: String, same: String, other: String) async throws {
-        let type = same.contains("\r\n") ? "multipart/form-data; boundary=b" : same.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
+        let type =
+            same.contains("\r\n")
+            ? "multipart/form-data; boundary=b" : same.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
         for (body, isAnswered) in [(same, !same.isEmpty), (other, false)] {
             let outcome = try await outcome(entry("POST", request: saved), method: .post, headers: ["Content-Type": type], body: body)
             #expect((outcome == "200 ok") == isAnswered, "\(outcome)")
@@ -184,7 +193,8 @@ struct HARFileTests {
         let server = answering(headers: ["Content-Type": "image/png"]) { (try? $0.body?.data()) ?? Data() }
         for mode in [Recording.Mode.record, .replay] {
             let answer = try await test.run(mode, from: server) {
-                try await $0.request(anyRequest(.post, "https://a.example/x", headers: ["Content-Type": "image/png"], body: data)).value.data
+                try await $0.request(anyRequest(.post, "https://a.example/x", headers: ["Content-Type": "image/png"], body: data)).value
+                    .data
             }
             #expect(answer == data)
         }
@@ -222,7 +232,10 @@ struct HARFileTests {
             ("{}", "session.har: log is missing."), (#"{"log":{}}"#, "session.har: log.entries is missing."),
             ("[]", "session.har: the top level is of another type than in HAR 1.2."),
             (#"{"log":{"entries":{}}}"#, "session.har: log.entries is of another type than in HAR 1.2."),
-            (#"{"log":{"entries":[{"request":{"method":"GET","url":7}}]}}"#, "session.har: log.entries[0].request.url is of another type than in HAR 1.2."),
+            (
+                #"{"log":{"entries":[{"request":{"method":"GET","url":7}}]}}"#,
+                "session.har: log.entries[0].request.url is of another type than in HAR 1.2."
+            ),
             (#"{"log":{"entries":[{"request":{"url":"https://a.example/"}}]}}"#, "session.har: log.entries[0].request.method is missing."),
             ("{\"log\":{\n\"entries\":[\n}}", "session.har, line 3: this is not JSON."),
             ("{\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}", "session.har, line 2: there is an unresolved merge conflict."),
@@ -232,7 +245,8 @@ struct HARFileTests {
         #expect(error?.localizedDescription == sentence)
     }
 
-    @Test("Any file is an error with one sentence, or is replayed", .longComputing, arguments: ["chrome", "firefox", "charles", "insomnia"])
+    @Test(
+        "Any file is an error with one sentence, or is replayed", .longComputing, arguments: ["chrome", "firefox", "charles", "insomnia"])
     func fuzz(name: String) throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)

@@ -125,7 +125,8 @@ struct NamesTests {
     @Test("Under an object that has a name of the list, each text is secret, and no number")
     func objects() {
         let body = #"{"password":{"current":"old","new":"new","n":4711},"tokens":{"access":"abc123DEF456","refresh":"abc123DEF457"}}"#
-        let expected = #"{"password":{"current":"password-001","new":"password-002","n":4711},"tokens":{"access":"token-001","refresh":"token-002"}}"#
+        let expected =
+            #"{"password":{"current":"password-001","new":"password-002","n":4711},"tokens":{"access":"token-001","refresh":"token-002"}}"#
         #expect(NewRecording([sending(body)]).body() == expected)
     }
 
@@ -144,7 +145,8 @@ struct NamesTests {
     @Test("No name that is kept uncovers an Authorization, what the program marks, or what can only be a key")
     func kept() {
         let key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
-        var request = exchange(headers: ["Authorization": "Bearer PlantedBearer77"], answer: "{\"authorization\":\"approved_2024\",\"token\":\"\(key)\"}")
+        var request = exchange(
+            headers: ["Authorization": "Bearer PlantedBearer77"], answer: "{\"authorization\":\"approved_2024\",\"token\":\"\(key)\"}")
         request.markedSecrets = ["marked-customer-9"]
         request.url += "x/marked-customer-9"
         let recording = NewRecording([request], Comparison(SecretNames(keeping: ["authorization", "Authorization", "token", "path 2"])))

@@ -148,7 +148,8 @@ struct RandomAPI {
         case 2: return .number(index)
         case 3: return .uuid(index)
         // A secret of the environment that stands in another text has its own name in an earlier request.
-        case 4 where !hasOrdinarySecrets && (index == 0 || earlier > 0): return .embedded(secretValue(earlier, &random), prefix: "x-", suffix: "-y")
+        case 4 where !hasOrdinarySecrets && (index == 0 || earlier > 0):
+            return .embedded(secretValue(earlier, &random), prefix: "x-", suffix: "-y")
         default:
             return .text(["main", "6dcb09b5b57875f334f61aebed695e2e4193db5e", "open", "2026-01-01"].randomElement(using: &random) ?? "")
         }

@@ -15,7 +15,13 @@ struct RandomAPITests {
         let recording = NewRecording(exchanges, comparison, test: "T t", name: "r.har")
         if ProcessInfo.processInfo.environment["SHOW"] != nil {
             for s in recording.replacer.secrets { print("SECRET", s) }
-            for (a, b) in zip(exchanges, recording.replacer.exchanges) { for e in [a, b] { print("EX", e.method, e.url, e.headers.dictionary, String(decoding: e.body, as: UTF8.self), "=>", e.response!.headers.dictionary, String(decoding: e.response!.body, as: UTF8.self)) } }
+            for (a, b) in zip(exchanges, recording.replacer.exchanges) {
+                for e in [a, b] {
+                    print(
+                        "EX", e.method, e.url, e.headers.dictionary, String(decoding: e.body, as: UTF8.self), "=>",
+                        e.response!.headers.dictionary, String(decoding: e.response!.body, as: UTF8.self))
+                }
+            }
             print(recording.replay.file.placeholders.places)
         }
         guard recording.problems.isEmpty else { return "not written: \(recording.problems[0])" }
@@ -60,7 +66,9 @@ struct RandomAPITests {
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
         let again = NewRecording(second, comparison, test: "T t", name: "r.har", replacing: recording.file)
-        if ProcessInfo.processInfo.environment["SHOW"] != nil { try content.write(to: URL(fileURLWithPath: "/tmp/a.har")); try again.file.data.write(to: URL(fileURLWithPath: "/tmp/b.har")) }
+        if ProcessInfo.processInfo.environment["SHOW"] != nil {
+            try content.write(to: URL(fileURLWithPath: "/tmp/a.har")); try again.file.data.write(to: URL(fileURLWithPath: "/tmp/b.har"))
+        }
         return try again.file.data == content ? nil : "the second recording is another file"
     }
 

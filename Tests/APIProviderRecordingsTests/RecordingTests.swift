@@ -4,8 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderMocks
 @testable import APIProviderRecordings
-@testable import MockNetwork
 
 @Suite("Recordings", tenMinutes)
 struct RecordingTests {
@@ -183,7 +183,10 @@ struct RecordingTests {
     @Test(
         "A recording is not written over the file of another test or another program",
         arguments: [
-            (#"{"log":{"_test":"Other.swift search","_placeholders":{},"entries":[]}}"#, "session.har belongs to Other.swift search. Name this one differently"),
+            (
+                #"{"log":{"_test":"Other.swift search","_placeholders":{},"entries":[]}}"#,
+                "session.har belongs to Other.swift search. Name this one differently"
+            ),
             (#"{"log":{"creator":{"name":"Charles"},"entries":[]}}"#, "session.har is a file of Charles, and is not written over."),
             ("notes", "session.har is no recording of a test, and is not written over."),
         ])
@@ -287,7 +290,8 @@ struct RecordingTests {
                 count += 1
                 return count
             }
-            let body = "{\"n\":\(request.url.path == "/b" ? changed.withLock { $0 } : "1"),\"token\":\"t0ken-of-run-\(number)\",\"id_token\":"
+            let body =
+                "{\"n\":\(request.url.path == "/b" ? changed.withLock { $0 } : "1"),\"token\":\"t0ken-of-run-\(number)\",\"id_token\":"
                 + "\"\(jwt("{\"exp\":\(1_900_000_000 + number)}", "c2lnbmF0dXJl\(number)"))\"}"
             return .just(
                 APIResponse(
@@ -308,7 +312,8 @@ struct RecordingTests {
     @Test(
         "An entry is written anew if one of these headers is another, and not for other headers",
         arguments: [
-            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true), ("Cache-Control", "no-store", "max-age=9", true),
+            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true),
+            ("Cache-Control", "no-store", "max-age=9", true),
             ("Set-Cookie", "a=x1y2z3", "b=x1y2z3", true), ("Set-Cookie", "a=x1y2z3", "a=3z2y1x", false), ("X-Served-By", "1", "2", false),
             ("Set-Cookie", "a=x; Expires=Thu, 01 Jan 2026 00:00:00 GMT", "a=x; Expires=Fri, 02 Jan 2026 00:00:00 GMT", false),
         ])
@@ -339,7 +344,11 @@ struct RecordingTests {
         func record() async throws {
             let count = Locked(0)
             let server = server { _ in
-                answers.withLock { answers in count.withLock { count in defer { count += 1 }; return answers[count] } }
+                answers.withLock { answers in
+                    count.withLock { count in
+                        defer { count += 1 }; return answers[count]
+                    }
+                }
             }
             try await test.run(.record, from: server) { for _ in 0..<2 { _ = try await $0.text(.get, "/poll") } }
         }
@@ -351,7 +360,8 @@ struct RecordingTests {
 
     // MARK: - The attachment
 
-    @Test("The attachment of a failed test hides what its recording hides, also after a reset", arguments: [Recording.Mode.record, .replay])
+    @Test(
+        "The attachment of a failed test hides what its recording hides, also after a reset", arguments: [Recording.Mode.record, .replay])
     func attachment(mode: Recording.Mode) async throws {
         var test = test
         test.hidden = ["ssn"]
@@ -369,7 +379,9 @@ struct RecordingTests {
         }
         for attachment in [attachment, later] {
             let text = String(decoding: try #require(attachment?.data), as: UTF8.self)
-            #expect(text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.fileExtension == "har", "\(text)")
+            #expect(
+                text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.fileExtension == "har",
+                "\(text)")
         }
         #expect(hasFailed)
     }
@@ -385,6 +397,8 @@ struct RecordingTests {
             return try #require(MockURLProtocol.attachment)
         }
         let text = String(decoding: attachment.data, as: UTF8.self)
-        #expect(attachment.fileExtension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"), "\(text)")
+        #expect(
+            attachment.fileExtension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"),
+            "\(text)")
     }
 }

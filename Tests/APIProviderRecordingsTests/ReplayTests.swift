@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 import TestSupport
 import Testing
 
@@ -17,15 +17,18 @@ struct ReplayTests {
     func stored() {
         let headers: HTTPHeaders = [
             "Accept": "a/b", "Range": "bytes=0-1", "If-None-Match": "\"v1\"", "X-Amz-Target": "D.GetItem", "SOAPAction": "x",
-            "X-HTTP-Method-Override": "PATCH", "X-Tenant": "acme", "X-Language": "de", "X-Api-Key": "abc123DEF", "X-Secret-Note-Of-Mine": "abc",
-            "User-Agent": "Mac", "Accept-Encoding": "br", "Origin": "https://o.example", "X-Request-Id": "abc123DEF456", "Idempotency-Key": "1",
+            "X-HTTP-Method-Override": "PATCH", "X-Tenant": "acme", "X-Language": "de", "X-Api-Key": "abc123DEF",
+            "X-Secret-Note-Of-Mine": "abc",
+            "User-Agent": "Mac", "Accept-Encoding": "br", "Origin": "https://o.example", "X-Request-Id": "abc123DEF456",
+            "Idempotency-Key": "1",
         ]
         let recorded = NewRecording(
             [exchange(headers: headers, responseHeaders: ["Vary": "X-Language, User-Agent, *"])], Comparison(comparing: ["x-tenant"])
         ).replacer.exchanges[0].headers
         #expect(
             Set(recorded.map(\.name)) == [
-                "Accept", "Range", "If-None-Match", "X-Amz-Target", "SOAPAction", "X-HTTP-Method-Override", "X-Tenant", "X-Language", "X-Api-Key",
+                "Accept", "Range", "If-None-Match", "X-Amz-Target", "SOAPAction", "X-HTTP-Method-Override", "X-Tenant", "X-Language",
+                "X-Api-Key",
             ])
         #expect(recorded["X-Api-Key"] == "api-key-001")
     }
@@ -37,14 +40,17 @@ struct ReplayTests {
             [["path": "/a?x=1"], ["path": "/a"]], [["Accept": "a/b"], ["Accept": "c/d"]], [["Range": "bytes=0-1"], [:]],
             [["If-None-Match": "\"v1\""], ["If-None-Match": "\"v2\""]], [["X-Amz-Target": "D.GetItem"], ["X-Amz-Target": "D.DeleteItem"]],
             [["X-HTTP-Method-Override": "PATCH"], ["X-HTTP-Method-Override": "DELETE"]], [["body": "{\"a\":1}"], ["body": "{\"a\":2}"]],
-            [["body": "{\"a\":0.5}"], ["body": "{\"a\":0.7}"]], [["body": "{\"id\":1234567890123456789}"], ["body": "{\"id\":1234567890123456788}"]],
+            [["body": "{\"a\":0.5}"], ["body": "{\"a\":0.7}"]],
+            [["body": "{\"id\":1234567890123456789}"], ["body": "{\"id\":1234567890123456788}"]],
             [["body": "{\"a\":\"1\"}"], ["body": "{\"a\":1}"]], [["body": "{\"a\":\"\u{E9}\"}"], ["body": "{\"a\":\"e\u{301}\"}"]],
             [["body": "[1,2]"], ["body": "[2,1]"]], [["path": "/a?t=1&t=2"], ["path": "/a?t=2&t=1"]],
             [["body": "{}", "type": "application/json"], ["body": "{}", "type": "application/merge-patch+json"]],
             [["X-Language": "de"], ["X-Language": "en"]], [["X-Tenant": "a"], ["X-Tenant": "b"]],
             [["Authorization": "Bearer abc123DEF456"], [:]], [["Cookie": "lang=de"], ["Cookie": "lang=en"]],
-            [["body": "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--", "type": "multipart/form-data; boundary=b"],
-             ["body": "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n2\r\n--b--", "type": "multipart/form-data; boundary=b"]],
+            [
+                ["body": "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--", "type": "multipart/form-data; boundary=b"],
+                ["body": "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n2\r\n--b--", "type": "multipart/form-data; boundary=b"],
+            ],
             [["body": "<a><b>1</b></a>", "type": "text/xml"], ["body": "<a><b>2</b></a>", "type": "text/xml"]],
         ])
     func parts(requests: [[String: String]]) throws {
@@ -67,7 +73,8 @@ struct ReplayTests {
     @Test(
         "What means the same is the same",
         arguments: [
-            ("{\"a\":1,\"b\":[1.0]}", "{ \"b\" : [1e0], \"a\" : 1 }", "application/json"), ("a=1&b=2", "b=2&a=1", "application/x-www-form-urlencoded"),
+            ("{\"a\":1,\"b\":[1.0]}", "{ \"b\" : [1e0], \"a\" : 1 }", "application/json"),
+            ("a=1&b=2", "b=2&a=1", "application/x-www-form-urlencoded"),
             ("a=%7E+x", "a=~%20x", "application/x-www-form-urlencoded"), ("{\"a\":\"\\u00e9\"}", "{\"a\":\"\u{E9}\"}", "application/json"),
             ("<a>  <b x='1' y='2'/></a>", "<a><b y=\"2\" x=\"1\"></b></a>", "text/xml"),
         ])
@@ -83,7 +90,8 @@ struct ReplayTests {
             (["id"], ["/a?id=1", "{\"x\":{\"id\":1}}"], ["/a?id=2", "{\"x\":{\"id\":2}}"], true),
             (["path 2"], ["/a/1", "{}"], ["/a/2", "{}"], true), (["path 1"], ["/a/1", "{}"], ["/a/2", "{}"], false),
             (["body.items[].id"], ["/a", "{\"items\":[{\"id\":1}]}"], ["/a", "{\"items\":[{\"id\":2}]}"], true),
-            (["body.items[].id"], ["/a", "{\"id\":1}"], ["/a", "{\"id\":2}"], false), (["query id"], ["/a?id=1", "{}"], ["/a", "{}"], true),
+            (["body.items[].id"], ["/a", "{\"id\":1}"], ["/a", "{\"id\":2}"], false),
+            (["query id"], ["/a?id=1", "{}"], ["/a", "{}"], true),
             (["query id"], ["/a", "{\"id\":1}"], ["/a", "{\"id\":2}"], false),
         ])
     func ignored(names: [String], recorded: [String], sent: [String], isAnswered: Bool) {
@@ -114,7 +122,8 @@ struct ReplayTests {
 
     // MARK: - Placeholders
 
-    private func outcome(_ recorded: [RecordedExchange], sending sent: [RecordedExchange], _ environment: [String: String] = [:]) -> [Int?] {
+    private func outcome(_ recorded: [RecordedExchange], sending sent: [RecordedExchange], _ environment: [String: String] = [:]) -> [Int?]
+    {
         let recording = NewRecording(recorded, environment: environment)
         #expect(recording.problems == [])
         var replay = recording.replay
@@ -124,7 +133,8 @@ struct ReplayTests {
     @Test(
         "Where a secret has its name, any text matches, also an empty one and a dummy; a request without it does not",
         arguments: [
-            ("Bearer abc123DEF456", "Bearer other-Secret-9", true), ("Bearer abc123DEF456", "Bearer ", true), ("Bearer abc123DEF456", "Bearer", true),
+            ("Bearer abc123DEF456", "Bearer other-Secret-9", true), ("Bearer abc123DEF456", "Bearer ", true),
+            ("Bearer abc123DEF456", "Bearer", true),
             ("Bearer abc123DEF456", "Bearer x", true), ("Bearer abc123DEF456", "Basic abc123DEF456", false),
             ("Basic b2N0b2NhdDpzM2NyZXQ5OQ==", "Basic Og==", true), ("Basic b2N0b2NhdDpzM2NyZXQ5OQ==", "Basic dummy", true),
             ("Basic b2N0b2NhdDpzM2NyZXQ5OQ==", "Basic bWU6aHVudGVyMg==", true), ("Bearer abc123DEF456", nil, false),
@@ -154,15 +164,20 @@ struct ReplayTests {
     @Test("What came in a response matches itself alone: a stale token is red")
     func stale() {
         let login = exchange("POST", "https://a.example/login", answer: #"{"access_token":"abc123DEF456"}"#)
-        func me(_ token: String) -> RecordedExchange { exchange("GET", "https://a.example/me", headers: ["Authorization": "Bearer \(token)"], at: 1) }
+        func me(_ token: String) -> RecordedExchange {
+            exchange("GET", "https://a.example/me", headers: ["Authorization": "Bearer \(token)"], at: 1)
+        }
         #expect(outcome([login, me("abc123DEF456")], sending: [login, me("token-001")]) == [0, 1])
         #expect(outcome([login, me("abc123DEF456")], sending: [login, me("abc123DEF456")]) == [0, nil])
         #expect(outcome([login, me("abc123DEF456")], sending: [login, me("")]) == [0, nil])
     }
 
-    @Test("Two users have two placeholders, by header and by cookie, and neither gets the other's answer", arguments: ["Authorization", "Cookie"])
+    @Test(
+        "Two users have two placeholders, by header and by cookie, and neither gets the other's answer",
+        arguments: ["Authorization", "Cookie"])
     func users(header: String) {
-        let texts = header == "Cookie" ? ["sid=annAAAA11112222xyz", "sid=bobBBBB11112222xyz"] : ["Bearer annAAAA1111", "Bearer bobBBBB2222"]
+        let texts =
+            header == "Cookie" ? ["sid=annAAAA11112222xyz", "sid=bobBBBB11112222xyz"] : ["Bearer annAAAA1111", "Bearer bobBBBB2222"]
         func order(_ user: Int, _ method: String = "POST", at time: Int = 0) -> RecordedExchange {
             exchange(method, "https://a.example/orders", headers: [header: texts[user]], answer: "\(user)", at: time)
         }
@@ -179,7 +194,8 @@ struct ReplayTests {
             exchange(headers: ["Cookie": "sid=\(secret)"], answer: "1", at: 0),
             exchange(headers: ["Cookie": "sid=\(secret); cart=9aB8cD7eF6gH5iJ4kL"], answer: "2", at: 1),
         ]
-        #expect(outcome(recorded, sending: [exchange(headers: ["Cookie": "sid=x; cart=y"]), exchange(headers: ["Cookie": "sid=x"])]) == [1, 0])
+        #expect(
+            outcome(recorded, sending: [exchange(headers: ["Cookie": "sid=x; cart=y"]), exchange(headers: ["Cookie": "sid=x"])]) == [1, 0])
         #expect(outcome([recorded[1]], sending: [exchange(), exchange(headers: ["Cookie": "theme=dark"])]) == [0, 0])
     }
 
@@ -196,7 +212,8 @@ struct ReplayTests {
         func signed(_ date: String, _ signature: String) -> RecordedExchange {
             exchange("GET", "https://b.example/f?X-Amz-Credential=AKIAIOSFODNN7EXAMPLE&X-Amz-Date=\(date)&X-Amz-Signature=\(signature)")
         }
-        #expect(outcome([signed("20260101T000000Z", "abc123DEF456")], sending: [signed("20270101T000000Z", "1"), signed("2", "2")]) == [0, 0])
+        #expect(
+            outcome([signed("20260101T000000Z", "abc123DEF456")], sending: [signed("20270101T000000Z", "1"), signed("2", "2")]) == [0, 0])
     }
 
     @Test("A response has the text of this replay, with the escapes of its place, and in the claims of a JWT")
@@ -204,7 +221,8 @@ struct ReplayTests {
         let server = server { request in
             let key = request.headers["X-Api-Key"] ?? ""
             let quoted = String(decoding: (try? JSONEncoder().encode(key)) ?? Data(), as: UTF8.self)
-            return "{\"key\":\(quoted),\"url\":\"https://a.example/?k=\(key.escapedAsValue)\",\"jwt\":\"\(jwt("{\"api_key\":\(quoted),\"exp\":4000000000}"))\"}"
+            return
+                "{\"key\":\(quoted),\"url\":\"https://a.example/?k=\(key.escapedAsValue)\",\"jwt\":\"\(jwt("{\"api_key\":\(quoted),\"exp\":4000000000}"))\"}"
         }
         try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a", headers: ["X-Api-Key": "abc \"123\" DEF/456"]) }
         let other = "x\"y/z & 9"
@@ -229,23 +247,30 @@ struct ReplayTests {
 
     @Test("Entries of the same request answer in their order; a GET, and a query of GraphQL, gets the last again, and nothing else does")
     func repeated() {
-        func query(_ text: String, at time: Int) -> RecordedExchange { sending("{\"query\":\"\(text)\"}", to: "https://a.example/graphql", at: time) }
+        func query(_ text: String, at time: Int) -> RecordedExchange {
+            sending("{\"query\":\"\(text)\"}", to: "https://a.example/graphql", at: time)
+        }
         let gets = (0..<2).map { exchange(answer: "\($0)", at: $0) }
         #expect(outcome(gets, sending: gets + gets) == [0, 1, 1, 1])
         for (text, isRepeated) in [
             ("query { me }", true), ("{ me }", true), ("fragment F on U { id } query { me }", true), ("mutation { pay }", false),
             ("fragment F on U { id } mutation { pay }", false), ("subscription { x }", false),
         ] {
-            #expect(outcome([query(text, at: 0)], sending: [query(text, at: 0), query(text, at: 1)]) == [0, isRepeated ? 0 : nil], "\(text)")
+            #expect(
+                outcome([query(text, at: 0)], sending: [query(text, at: 0), query(text, at: 1)]) == [0, isRepeated ? 0 : nil], "\(text)")
         }
     }
 
     @Test("What changes nothing on the server is repeated by its path, or by its operation, and a report offers it")
     func repeating() throws {
-        func request(_ path: String, _ target: String) -> RecordedExchange { exchange("POST", "https://a.example\(path)", headers: ["X-Amz-Target": target]) }
+        func request(_ path: String, _ target: String) -> RecordedExchange {
+            exchange("POST", "https://a.example\(path)", headers: ["X-Amz-Target": target])
+        }
         for (pattern, path, target, isRepeated) in [
-            ("/v1/*:runQuery", "/v1/projects/p/databases/d/documents:runQuery", "a", true), ("/v1/*:runQuery", "/v2/x:runQuery", "a", false),
-            ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.GetItem", true), ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.PutItem", false),
+            ("/v1/*:runQuery", "/v1/projects/p/databases/d/documents:runQuery", "a", true),
+            ("/v1/*:runQuery", "/v2/x:runQuery", "a", false),
+            ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.GetItem", true),
+            ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.PutItem", false),
         ] {
             var replay = NewRecording([request(path, target)], Comparison(repeating: [pattern])).replay
             #expect(try replay.entry(for: request(path, target)).get() == 0)
@@ -255,13 +280,16 @@ struct ReplayTests {
         for index in 0..<2 { #expect(try replay.entry(for: request("/orders", "a")).get() == index) }
         let failure = #expect(throws: Replay.Failure.self) { try replay.entry(for: request("/orders", "a")).get() }
         #expect(
-            failure?.description == "POST https://a.example/orders was recorded twice (session.har: log.entries[1]), and was sent once more. If it "
+            failure?.description
+                == "POST https://a.example/orders was recorded twice (session.har: log.entries[1]), and was sent once more. If it "
                 + "changes nothing on the server, add repeating: [\"/orders\"].")
     }
 
     @Test("Two secrets that have one text now are told so")
     func oneText() throws {
-        func login(_ password: String, at time: Int = 0) -> RecordedExchange { sending("{\"password\":\"\(password)\"}", answer: password, at: time) }
+        func login(_ password: String, at time: Int = 0) -> RecordedExchange {
+            sending("{\"password\":\"\(password)\"}", answer: password, at: time)
+        }
         var replay = NewRecording([login("wrong99x", at: 0), login("right99x", at: 1)]).replay
         #expect(try replay.entry(for: login("")).get() == 0)
         let failure = #expect(throws: Replay.Failure.self) { try replay.entry(for: login("")).get() }
@@ -275,7 +303,9 @@ struct ReplayTests {
         let server = answering(headers: ["Link": "<https://a.example/items?page=2>; rel=\"next\", <https://c.example/x>; rel=help"]) {
             Data(($0.url.host ?? "").utf8)
         }
-        try await test.run(.record, from: server) { for host in ["a", "b"] { _ = try await $0.text(.get, "https://\(host).example/items") } }
+        try await test.run(.record, from: server) {
+            for host in ["a", "b"] { _ = try await $0.text(.get, "https://\(host).example/items") }
+        }
         let answers = try await test.run(.replay) { provider in
             [try await provider.text(.get, "https://b.example/items"), try await provider.text(.get, "https://a.example/items")]
         }

@@ -116,7 +116,8 @@ struct SecretTests {
             ("application/x-ndjson", "{\"token\":\"abc123DEF456\"}\r\n{\"n\":", "{\"token\":\"token-001\"}\r\n{\"n\":"),
             ("text/html", "<a href='/x?a=1&amp;password=abc'>", "<a href='/x?a=1&amp;password=password-001'>"),
             (
-                "text/html", "<meta name=\"csrf-token\" content=\"Zk39&#43;kE02\"><input value='Zk39+kE03' type=hidden name='authenticity_token'>",
+                "text/html",
+                "<meta name=\"csrf-token\" content=\"Zk39&#43;kE02\"><input value='Zk39+kE03' type=hidden name='authenticity_token'>",
                 "<meta name=\"csrf-token\" content=\"token-001\"><input value='token-002' type=hidden name='authenticity_token'>"
             ),
             (
@@ -137,7 +138,9 @@ struct SecretTests {
     func notations(secret: String) {
         let json = String(decoding: (try? JSONEncoder().encode(secret)) ?? Data(), as: UTF8.self)
         for spelling in secret.spellings {
-            let recording = NewRecording([sending("{\"password\":\(json)}", answer: "before \(spelling) after"), exchange(answer: "x", at: 1)])
+            let recording = NewRecording([
+                sending("{\"password\":\(json)}", answer: "before \(spelling) after"), exchange(answer: "x", at: 1),
+            ])
             #expect(recording.problems == [] && recording.answer() == "before password-001 after", "\(recording.answer())")
         }
         #expect(secret.spellings.count > 9)
@@ -146,19 +149,24 @@ struct SecretTests {
     @Test(
         "A secret of a header, a cookie or a query is replaced there, and where it stands without its quotes and escapes",
         arguments: [
-            ("AUTHORIZATION", "Bearer correct-horse-9", "", "correct-horse-9"), ("Cookie", "a=correctHorse0123456; b=c", "", "correctHorse0123456"),
+            ("AUTHORIZATION", "Bearer correct-horse-9", "", "correct-horse-9"),
+            ("Cookie", "a=correctHorse0123456; b=c", "", "correctHorse0123456"),
             ("Cookie", "b=c; a=\"correctHorse0123456\"", "", "correctHorse0123456"),
             ("Cookie", "a=correct%20horse%20battery", "", "correct horse battery"),
             ("X-Authorization", "ApiKey correct-horse-9", "", "correct-horse-9"),
             ("X-Passphrase", "correct horse battery", "", "correct horse battery"),
             ("Authorization", "Token token=\"correct-horse-1\", nonce=\"n\"", "", "correct-horse-1"),
             ("Ocp-Apim-Subscription-Key", "correct-horse", "", "correct-horse"), ("X-Auth", "correct-horse", "", "correct-horse"),
-            ("Accept", "*/*", "?jwt=correct-h0rse9&appid=1", "correct-h0rse9"), ("Accept", "*/*", "?token_v2=correct-horse", "correct-horse"),
+            ("Accept", "*/*", "?jwt=correct-h0rse9&appid=1", "correct-h0rse9"),
+            ("Accept", "*/*", "?token_v2=correct-horse", "correct-horse"),
             ("Accept", "*/*", "?a=b&password=correct+horse", "correct horse"),
         ])
     func places(header: String, value: String, query: String, secret: String) {
-        let recording = NewRecording([exchange("GET", "https://a.example/\(query)", headers: [header: value], answer: "It was \(secret).", type: "text/plain")])
-        #expect(recording.problems == [] && !recording.text.contains("orse") && recording.answer().contains(/-00[0-9]+/), "\(recording.text)")
+        let recording = NewRecording([
+            exchange("GET", "https://a.example/\(query)", headers: [header: value], answer: "It was \(secret).", type: "text/plain")
+        ])
+        #expect(
+            recording.problems == [] && !recording.text.contains("orse") && recording.answer().contains(/-00[0-9]+/), "\(recording.text)")
     }
 
     @Test("Of Basic authentication, the password is a secret everywhere, and the user where it is named")
@@ -177,14 +185,18 @@ struct SecretTests {
                 headers: ["Cookie": "prefs=\(json)"], answer: "a1b2c3d4e5f6a7b8",
                 responseHeaders: ["Set-Cookie": "a=one-x1, b=two-y2; Path=/, c=one-x1; Expires=Thu, 01 Jan 2026 00:00:00 GMT"])
         ])
-        #expect(recording.replacer.exchanges[0].response?.headers["Set-Cookie"]
-            == "a=cookie-004, b=cookie-005; Path=/, c=cookie-004; Expires=Thu, 01 Jan 2026 00:00:00 GMT")
+        #expect(
+            recording.replacer.exchanges[0].response?.headers["Set-Cookie"]
+                == "a=cookie-004, b=cookie-005; Path=/, c=cookie-004; Expires=Thu, 01 Jan 2026 00:00:00 GMT")
         #expect(!recording.text.contains("a1b2c3d4e5f6a7b8") && recording.problems == [], "\(recording.text)")
     }
 
     @Test(
         "A cookie of words, and one that the app has sent in the open before, is replaced in cookies alone",
-        arguments: [("eu-west-1", "/a"), ("Europe/Berlin", "/a"), ("octocat-dev42", "/a"), ("open", "/a"), ("x9Kq2vL0pT7wZ3nB8rYd", "/users/x9Kq2vL0pT7wZ3nB8rYd")])
+        arguments: [
+            ("eu-west-1", "/a"), ("Europe/Berlin", "/a"), ("octocat-dev42", "/a"), ("open", "/a"),
+            ("x9Kq2vL0pT7wZ3nB8rYd", "/users/x9Kq2vL0pT7wZ3nB8rYd"),
+        ])
     func wordsInCookies(value: String, path: String) {
         let recording = NewRecording([
             exchange("GET", "https://a.example\(path)", answer: "[\"\(value)\"]", responseHeaders: ["Set-Cookie": "a=\(value); Path=/"]),
@@ -208,7 +220,9 @@ struct SecretTests {
 
     @Test("What the program marks is a secret wherever it stands, and a short one as a whole value of its request")
     func marked() {
-        var request = sending(#"{"query":"mutation { pay(key: \"customer-of-letters-77\") { id } }","user":"joe","note":"joey"}"#, to: "https://a.example/users/joe")
+        var request = sending(
+            #"{"query":"mutation { pay(key: \"customer-of-letters-77\") { id } }","user":"joe","note":"joey"}"#,
+            to: "https://a.example/users/joe")
         request.markedSecrets = ["customer-of-letters-77", "joe"]
         let recording = NewRecording([request, exchange("GET", "https://a.example/users/joe", at: 1)])
         #expect(recording.body() == #"{"query":"mutation { pay(key: \"secret-002\") { id } }","user":"secret-001","note":"joey"}"#)
@@ -252,7 +266,8 @@ struct SecretTests {
 
     @Test("A JWT stays a JWT: its signature is a placeholder, and its claims are redacted as JSON is")
     func jwts() throws {
-        let token = jwt(#"{"sub":"me","exp":1900000000,"email":"ann@corp.example","name":"Ann Smith","azp":"client-of-mine","api_key":"abc123DEF"}"#)
+        let token = jwt(
+            #"{"sub":"me","exp":1900000000,"email":"ann@corp.example","name":"Ann Smith","azp":"client-of-mine","api_key":"abc123DEF"}"#)
         let basic = "Basic \(Data("client-of-mine:s3cretWord".utf8).base64EncodedString())"
         let recording = NewRecording([
             exchange("POST", headers: ["Authorization": basic], answer: "{\"t\":\"\(token)\",\"me\":\"ann@corp.example\"}"),
@@ -318,7 +333,8 @@ struct SecretTests {
             ("application/json", .utf16BigEndian), ("application/json; charset=shift_jis", .shiftJIS),
         ] {
             var exchange = exchange(type: type)
-            exchange.response?.body = try #require("{\"a\":\"\(encoding == .shiftJIS ? "月" : "ä")\",\"password\":\"corr3ct-horse\"}".data(using: encoding))
+            exchange.response?.body = try #require(
+                "{\"a\":\"\(encoding == .shiftJIS ? "月" : "ä")\",\"password\":\"corr3ct-horse\"}".data(using: encoding))
             let body = try #require(NewRecording([exchange]).replacer.exchanges[0].response?.body)
             #expect(String(data: body, encoding: encoding)?.hasSuffix("\"password\":\"password-001\"}") == true, "\(type)")
         }

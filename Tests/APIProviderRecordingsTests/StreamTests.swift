@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 import TestSupport
 import Testing
 
@@ -61,7 +61,9 @@ struct StreamTests {
         #expect((found == text || found.isEmpty) && error != nil, "\(found), \(error as Any)")
     }
 
-    @Test("An answer whose task was cancelled in its middle is no answer in a replay", arguments: ["application/json", "application/x-ndjson"])
+    @Test(
+        "An answer whose task was cancelled in its middle is no answer in a replay",
+        arguments: ["application/json", "application/x-ndjson"])
     func cancelled(type: String) async throws {
         let server = try LoopbackServer { _, connection in
             connection.send("HTTP/1.1 200 OK\r\nContent-Type: \(type)\r\n\r\n{\"words\":\"the first\"}\n")
@@ -73,7 +75,9 @@ struct StreamTests {
                 let task = Task { try await provider.request(request).value }
                 let traffic = { MockURLProtocol.logs.compactMap { $0 as? RecordedTraffic }.flatMap(\.exchanges) }
                 let isLines = type.isStreamOfLines
-                if mode == .record { await eventually { isLines ? traffic().contains { $0.response?.body.isEmpty == false } : !server.requests.isEmpty } }
+                if mode == .record {
+                    await eventually { isLines ? traffic().contains { $0.response?.body.isEmpty == false } : !server.requests.isEmpty }
+                }
                 await eventually { !MockURLProtocol.requests.isEmpty }
                 task.cancel()
                 do { return try await task.value.isEmpty } catch { return true }
@@ -94,7 +98,8 @@ struct StreamTests {
         }
     }
 
-    @Test("In the attachment of a failed test, a response that broke off is an error, and a stream has what came", arguments: [true, false])
+    @Test(
+        "In the attachment of a failed test, a response that broke off is an error, and a stream has what came", arguments: [true, false])
     func brokenAttachment(isStream: Bool) async throws {
         let type = isStream ? "text/event-stream" : "text/plain"
         let attachment = try await MockURLProtocol.withScope {

@@ -28,8 +28,10 @@ struct TimeTests {
     private func requests(_ count: Int) -> [RecordedExchange] {
         (0..<count).map { number in
             sending(
-                #"{"query":"mutation($id:ID!){node(id:$id){id}}","variables":{"id":"MDQ6VXNlc\#(number)"}}"#, to: "https://a.example/graphql",
-                headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "{\"n\":\(number),\"token\":\"abc123DEF\(number)\"}", at: number)
+                #"{"query":"mutation($id:ID!){node(id:$id){id}}","variables":{"id":"MDQ6VXNlc\#(number)"}}"#,
+                to: "https://a.example/graphql",
+                headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "{\"n\":\(number),\"token\":\"abc123DEF\(number)\"}",
+                at: number)
         }
     }
 
@@ -39,7 +41,8 @@ struct TimeTests {
             let exchanges = requests(count)
             return cpuSeconds {
                 let recording = NewRecording(exchanges)
-                let again = NewRecording(exchanges, Comparison(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
+                let again = NewRecording(
+                    exchanges, Comparison(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
                 #expect(recording.problems == [] && again.text == recording.text)
                 var replay = recording.replay
                 for exchange in exchanges.reversed() { #expect((try? replay.entry(for: exchange).get()) != nil) }
@@ -62,7 +65,9 @@ struct TimeTests {
 
     @Test(
         "Text that looks like the beginning of many secrets is searched in time",
-        arguments: ["-----BEGIN PRIVATE KEY-----", "eyJ.", "\\", "Bearer ", "a://b:", "a=", "<a>", "<a><![CDATA[", "aB", "\"a\":", "a[", "name=\""])
+        arguments: [
+            "-----BEGIN PRIVATE KEY-----", "eyJ.", "\\", "Bearer ", "a://b:", "a=", "<a>", "<a><![CDATA[", "aB", "\"a\":", "a[", "name=\"",
+        ])
     func beginnings(text: String) {
         let isInTime = isLinear(300) { count in
             let exchange = exchange(answer: String(repeating: text, count: count), type: text.hasPrefix("<") ? "text/html" : "text/plain")
@@ -75,7 +80,9 @@ struct TimeTests {
     @Test("8,000 entries are written, and replayed, within a second each", .disabled(if: _isDebugAssertConfiguration()))
     func eightThousand() throws {
         let exchanges = (0..<8_000).map { number in
-            exchange("GET", "https://a.example/items/\(number)", headers: ["Accept": "application/json"], answer: "{\"n\":\(number)}", at: number)
+            exchange(
+                "GET", "https://a.example/items/\(number)", headers: ["Accept": "application/json"], answer: "{\"n\":\(number)}", at: number
+            )
         }
         var (recording, data): (NewRecording?, Data?) = (nil, nil)
         let writing = cpuSeconds {
@@ -89,7 +96,8 @@ struct TimeTests {
             guard let read = try? HARFile(file, name: "a.har") else { return #expect(Bool(false), "it cannot be read") }
             var replay = Replay(RecordedFile(read, name: "a.har", comparison))
             for exchange in exchanges.reversed() {
-                guard let number = try? replay.entry(for: exchange).get(), let response = replay.file.entries[number].exchange.response else {
+                guard let number = try? replay.entry(for: exchange).get(), let response = replay.file.entries[number].exchange.response
+                else {
                     return #expect(Bool(false), "no answer")
                 }
                 let writer = ResponseWriter(placeholders: replay.file.placeholders, texts: replay.bindings.texts, elapsed: 9)

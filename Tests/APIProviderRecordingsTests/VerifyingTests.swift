@@ -26,11 +26,13 @@ struct VerifyingTests {
     @Test(
         "A line of a response whose kind is another, or that is gone, is reported, and other values and more members are not",
         arguments: [
-            (#"{"a":1}"#, #"{"a":2.5,"b":"x"}"#, nil), (#"{"a":1}"#, "{}", "body.a was a number, is gone"), ("[[]]", "[]", nil), ("[]", "[1]", nil),
+            (#"{"a":1}"#, #"{"a":2.5,"b":"x"}"#, nil), (#"{"a":1}"#, "{}", "body.a was a number, is gone"), ("[[]]", "[]", nil),
+            ("[]", "[1]", nil),
             (#"[{"a":1},{"a":2}]"#, #"[{"a":1},{"b":1}]"#, nil), (#"[{"a":1},{"a":2}]"#, #"[{"b":1}]"#, "body[].a was a number, is gone"),
             (#"{"items":[{"id":1}]}"#, #"{"items":[{"id":"1"}]}"#, "body.items[].id was a number, is a text"),
             (#"{"a":{"b":[{"c":1}]}}"#, #"{"a":{"b":[{"d":1}]}}"#, "body.a.b[].c was a number, is gone"),
-            (#"{"a":"x"}"#, #"{"a":null}"#, "body.a was a text, is null"), (#"{"a":true}"#, #"{"a":1}"#, "body.a was a Boolean, is a number"),
+            (#"{"a":"x"}"#, #"{"a":null}"#, "body.a was a text, is null"),
+            (#"{"a":true}"#, #"{"a":1}"#, "body.a was a Boolean, is a number"),
             (#"[1,"x"]"#, #"["x"]"#, nil), (#"[1,"x"]"#, "[true]", "body[] was a number or a text, is a Boolean"),
             ("[1]", "{}", "body was an array, is an object"), ("[1]", "<p>", "body was an array, is a text"),
         ] as [(String, String, String?)])
@@ -40,7 +42,8 @@ struct VerifyingTests {
         #expect(report?.contains("POST https://a.example/a: \(change)\n") == true, "\(report ?? "no report")")
     }
 
-    @Test("Streams of lines and of events are read line by line", arguments: [("application/x-ndjson", ""), ("text/event-stream", "data: ")])
+    @Test(
+        "Streams of lines and of events are read line by line", arguments: [("application/x-ndjson", ""), ("text/event-stream", "data: ")])
     func streams(type: String, mark: String) async throws {
         func answer(_ json: String) -> ClosureTransport {
             answering(headers: ["Content-Type": type]) { _ in Data("\(mark){\"n\":0}\n\n\(mark)\(json)\n\n".utf8) }
@@ -58,14 +61,19 @@ struct VerifyingTests {
         let old = answer(200, "text/plain")
         #expect(try await report(recorded: old, now: answer(200, "text/plain; charset=utf-8")) == nil)
         for (new, change) in [
-            (answer(404, "text/plain"), "the status was 200, is 404"), (answer(200, "text/html"), "the media type was text/plain, is text/html"),
+            (answer(404, "text/plain"), "the status was 200, is 404"),
+            (answer(200, "text/html"), "the media type was text/plain, is text/html"),
             (answer(200, nil), "the media type was text/plain, is missing"),
         ] {
             let report = try await report(recorded: old, now: new)
-            #expect(report?.contains("POST https://a.example/a: \(change)\nTo take its answers, record again: MOCK_NETWORK=record") == true, "\(report ?? "")")
+            #expect(
+                report?.contains("POST https://a.example/a: \(change)\nTo take its answers, record again: MOCK_NETWORK=record") == true,
+                "\(report ?? "")")
         }
         let report = try await report(recorded: old, now: old, sending: ["/a", "/b"], then: ["/a", "/c", "/a"])
-        for line in ["/c: it is new", "/a: it is new", "/b: it is gone"] { #expect(report?.contains("a.example\(line)") == true, "\(report ?? "")") }
+        for line in ["/c: it is new", "/a: it is new", "/b: it is gone"] {
+            #expect(report?.contains("a.example\(line)") == true, "\(report ?? "")")
+        }
     }
 
     @Test("New secrets are no change, and a server that is down is the error of the test")
@@ -86,7 +94,9 @@ struct VerifyingTests {
             }
         }
         await #expect(throws: APIError.self) {
-            try await test.run(.verify, from: ClosureTransport { _ in .error(URLError(.cannotConnectToHost)) }) { _ = try await $0.text(.get, "/a") }
+            try await test.run(.verify, from: ClosureTransport { _ in .error(URLError(.cannotConnectToHost)) }) {
+                _ = try await $0.text(.get, "/a")
+            }
         }
     }
 }

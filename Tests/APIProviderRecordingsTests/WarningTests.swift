@@ -9,7 +9,8 @@ import Testing
 struct WarningTests {
     @Test("The names of values that stay and look random are listed once each, and those of words, numbers, times and URLs are not")
     func keptNames() {
-        let item = #"{"sha":"6dcb09b5b57875f334f61aebed695e2e4193db5e","node_id":"MDQ6VXNlcjE","at":"2026-01-01T00:00:00Z","n":12345678901234,"url":"#
+        let item =
+            #"{"sha":"6dcb09b5b57875f334f61aebed695e2e4193db5e","node_id":"MDQ6VXNlcjE","at":"2026-01-01T00:00:00Z","n":12345678901234,"url":"#
             + #""https://a.example/x1y2z3","slug":"octocat/hello-world-2","token":"abc123DEF456"}"#
         let recording = NewRecording([exchange(answer: "[\(item),\(item)]", responseHeaders: ["ETag": "\"x\""])])
         #expect(recording.warnings.first == "Kept as they came: sha. Hide one with hiding: […].", "\(recording.warnings)")
@@ -19,7 +20,8 @@ struct WarningTests {
 
     @Test("A name that the test gives and nothing has is told, with the nearest")
     func unusedNames() {
-        let comparison = Comparison(SecretNames(hiding: ["e-mail-adress", "email"], keeping: ["tokens"]), ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
+        let comparison = Comparison(
+            SecretNames(hiding: ["e-mail-adress", "email"], keeping: ["tokens"]), ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
         let recording = NewRecording([sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)], comparison)
         #expect(
             recording.warnings.filter { $0.contains("nothing is called") } == [
@@ -48,7 +50,9 @@ struct WarningTests {
     @Test("Requests that differ only in secrets of the test are told apart by their order, and that is said")
     func order() {
         let logins = ["wrong99x", "right99x"].enumerated().map { sending("{\"password\":\"\($1)\"}", answer: "[\($0)]", at: $0) }
-        #expect(NewRecording(logins).warnings == ["POST https://a.example/ was sent with several secrets, which are told apart by their order."])
+        #expect(
+            NewRecording(logins).warnings == ["POST https://a.example/ was sent with several secrets, which are told apart by their order."]
+        )
         #expect(NewRecording([logins[0]]).warnings == [])
     }
 

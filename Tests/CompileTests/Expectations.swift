@@ -1,8 +1,8 @@
 // Expectations in the closures of the mock.
 // flags: -swift-version 6
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 import Testing
 
 struct Note: Codable, Sendable {

@@ -3,10 +3,10 @@
 // flags: -swift-version 5
 // flags: -swift-version 6 -default-isolation MainActor
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
-func bodies(_ text: String, _ n: Int, _ ratio: Double, _ isOn: Bool, _ name: String?, _ tags: [String], _ id: UInt64) -> [HTTPBody] {
+func bodies(_ text: String, _ n: Int, _ ratio: Double, _ isOn: Bool, _ name: String?, _ tags: [String], _ id: Int) -> [HTTPBody] {
     [
         .json(["a": 1, "b": ["x", nil, true]]), .json([:]), .json([]), .json(["a": 1]), .json([String]()), .json(["x"]), .json(nil),
         .json(["message": JSONValue(text), "code": JSONValue(n)]), .json(["a": text, "b": text]), .json(["a": n]), .json(tags),
@@ -57,6 +57,7 @@ func reading(_ value: JSONValue) -> (String?, Int?, Double?, Bool?) {
     members["b"] = "x"
     let items: [JSONValue] = value["items"]?.array ?? []
     _ = JSONValue(members) == ["a": 1, "b": "x"]
+    if case .object(let more) = value, case .int(let count)? = more["count"] { members["c"] = .int(count + 1) }
     return (items.first?["name"]?.string, value["items"]?[0]?["id"]?.int, value["price"]?.double, value["isOn"]?.bool)
 }
 

@@ -1,7 +1,7 @@
 // flags: -default-isolation MainActor
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 struct Model: Codable { let login: String }
 nonisolated struct User: Decodable { let login: String }

@@ -9,7 +9,9 @@ let package = Package(
     targets: [
         .executableTarget(
             name: "costs",
-            dependencies: ["APIProvider", "MiniRx", "MockNetwork", "APIProviderCache"].map { .product(name: $0, package: "APIProvider") },
+            dependencies: ["APIProvider", "MiniRx", "APIProviderMocks", "APIProviderCache"].map {
+                .product(name: $0, package: "APIProvider")
+            },
             path: "Sources")
     ],
     swiftLanguageModes: [.v6]

@@ -30,9 +30,9 @@ struct OutputTests {
 
     private func sentenceOf(_ status: Int, _ headers: [String: String], _ body: String) -> String {
         let request = PreparedRequest(.get, GitHub.apiURL)
-        return APIError.unacceptableStatus(
-            APIResponse(to: request, statusCode: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
-        ).sentence
+        let response = APIResponse(to: request, statusCode: status, headers: HTTPHeaders(headers), data: Data(body.utf8))
+        let endpoint = UserRequest(login: "octocat").endpoint.option(\.errorMessage, GitHub.errorMessage)
+        do { return "\(try endpoint.value(of: response))" } catch { return error.sentence }
     }
 
     @Test("A table's columns are aligned, without spaces at the end")

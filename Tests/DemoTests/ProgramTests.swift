@@ -1,7 +1,7 @@
 #if os(macOS) || os(Linux)
 import Fixtures
 import Foundation
-import MockNetwork
+import APIProviderMocks
 import TestSupport
 import Testing
 
@@ -64,7 +64,7 @@ struct ProgramTests {
         #expect(lines.count == (option == "--verbose" ? 3 : 1))
         if lines.count == 3 {
             #expect(lines[1].hasPrefix("GET \(server.url)/search/repositories?"))
-            #expect(lines[1].contains("failed: 422 Unprocessable Content: \"No such search (q missing)\""))
+            #expect(lines[1].contains("failed: 422 Unprocessable Content: \"No such search.\""))
         }
         #expect(outcome.status == 1)
     }

@@ -14,7 +14,7 @@ struct PageTests {
     @Test("The guide's dependency is the one in the manifest of the five minutes")
     func dependency() throws {
         let guide = try PackageFile("Documentation/Guide.docc/Guide.md").text
-        let manifest = try PackageFile("Sources/MockNetwork/MockNetwork.docc/FiveMinutes.md").text
+        let manifest = try PackageFile("Sources/APIProviderMocks/APIProviderMocks.docc/FiveMinutes.md").text
         let line = try #require(guide.components(separatedBy: "\n").first { $0.hasPrefix("dependencies: ") })
         #expect(manifest.contains("\n    \(line)\n"))
     }

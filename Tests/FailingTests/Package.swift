@@ -10,8 +10,9 @@ let package = Package(
         .testTarget(
             name: "FailingTests",
             dependencies: [
-                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MockNetwork", package: "APIProvider"),
-                .product(name: "MockNetworkTesting", package: "APIProvider"),
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "APIProviderMocks", package: "APIProvider"),
+                .product(name: "APIProviderTesting", package: "APIProvider"),
+                .product(name: "APIProviderRecordingTesting", package: "APIProvider"),
             ],
             path: "Tests")
     ],

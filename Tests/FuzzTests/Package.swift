@@ -11,7 +11,7 @@ let package = Package(
             name: "stream-fuzz",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "APIProviderTransport", package: "APIProvider"),
-                .product(name: "MockNetwork", package: "APIProvider"),
+                .product(name: "APIProviderMocks", package: "APIProvider"),
                 .product(name: "MockNetworkRecordings", package: "APIProvider"),
             ],
             path: "Sources")

@@ -1,10 +1,10 @@
 import APIProvider
+import APIProviderMocks
+import APIProviderTesting
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
-import MockNetwork
-import MockNetworkTesting
 import TestSupport
 import Testing
 

@@ -1,8 +1,8 @@
 import APIProvider
+import APIProviderMocks
 import Fixtures
 import Foundation
 import GitHubAPI
-import MockNetwork
 import Testing
 
 /// GitHub documents which fields of an answer may be null or missing: https://docs.github.com/rest

@@ -4,7 +4,7 @@ import MiniRx
 import TestSupport
 import Testing
 
-@testable import MockNetwork
+@testable import APIProviderMocks
 @testable import MockNetworkRecordings
 
 @Suite("Recordings, by their rules", tenMinutes)

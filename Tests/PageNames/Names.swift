@@ -2,11 +2,11 @@
 
 import APIProvider
 import APIProviderCache
+import APIProviderMocks
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
-import MockNetwork
 import TestSupport
 
 // Values

@@ -11,6 +11,8 @@ package final class Log<Entry: Sendable>: Sendable {
     package var count: Int { state.withLock(\.count) }
 
     package func append(_ entry: Entry) { state.withLock { $0.append(entry) } }
+
+    package func removeAll() { _ = state.withLock { exchange(&$0, with: []) } }
 }
 
 extension Log where Entry == String {

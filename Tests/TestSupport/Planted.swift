@@ -12,15 +12,15 @@ package struct Planted: Sendable, CustomTestStringConvertible {
     package let place: Place
     package let text: String
     package let secret: String
+    /// Whether the secret stands under the name of a credential, or where nothing else can stand.
+    package let isNamed: Bool
 
     package var testDescription: String { "\(place) \(text)" }
 
-    private static func rows(_ place: Place, _ texts: [String]) -> [Planted] {
-        // A body may be a message, whose short words show.
-        let secrets = if case .body = place { secrets.filter { $0.count >= 12 } } else { secrets }
-        return texts.enumerated().map { index, text in
+    private static func rows(_ place: Place, _ texts: [String], isNamed: Bool) -> [Planted] {
+        texts.enumerated().map { index, text in
             let secret = secrets[index % secrets.count]
-            return Planted(place: place, text: text.replacingOccurrences(of: "§", with: secret), secret: secret)
+            return Planted(place: place, text: text.replacingOccurrences(of: "§", with: secret), secret: secret, isNamed: isNamed)
         }
     }
 
@@ -31,66 +31,73 @@ package struct Planted: Sendable, CustomTestStringConvertible {
         "Tr0ub4dor", "5f4dcc3b5aa765d61d8327deb882cf99", "ABCD-1234-EFGH-5678", "4111111111111111",
     ]
 
-    package static let all = headers + urls + json + namedJSON + forms + others
+    package static let all = headers + urls + json + forms + others
 
-    package static let headers = [
-        "Authorization", "Cookie", "Set-Cookie", "X-Trace", "Authentication-Info", "Referer", "Link", "Location", "WWW-Authenticate",
-        "Refresh",
-    ].flatMap { rows(.header($0), ["§", "Bearer §", "a=1; token=§", #"{"a":"§"}"#, "https://u:§@h/?q=§#a=§"]) }
+    private static let valuesOfHeaders = ["§", "Bearer §", "a=1; token=§", #"{"a":"§"}"#, "https://u:§@h/?q=§#a=§"]
 
-    package static let urls = rows(
-        .url,
-        [
-            "?q=§", "?page=2&access_token=§", "?a=1;token=§;b=2", "?§", "?a=1&§", "?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D§%26x%3D1",
-            "?v=%7B%22token%22:%22§%22%7D", "#access_token=§&b=1", "#/callback?code=§", "#§", "?kennwort=§", "?mot_de_passe=§",
-            "?X-Amz-Signature=§&X-Amz-Credential=§", "?user%5Bpassword%5D=§", "?=§", "?a==§", "?SAMLResponse=§", "?a=%zz§",
-        ].map { "https://a.example/q\($0)" } + ["https://§@a.example/", "https://u:§@a.example/p", "https://u@x:§@a.example/p"])
+    package static let headers =
+        ["Authorization", "Cookie", "Set-Cookie"].flatMap { rows(.header($0), valuesOfHeaders, isNamed: true) }
+        + ["X-Trace", "Authentication-Info", "Referer", "Link", "Location", "WWW-Authenticate", "Refresh"]
+        .flatMap { rows(.header($0), valuesOfHeaders, isNamed: false) }
 
-    /// Under names that say so.
-    package static let namedJSON = rows(
-        .body(type: "application/json"),
-        [
-            "password", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId", "api.key",
-            "user[password]", "kennwort", "X-Amz-Security-Token", "phpsessid", "authtoken", "device_code", "password_confirmation",
-        ].map { #"{"a":1,"\#($0)":"§","b":[true,{"\#($0)":["§",{"x":"§"}]}]}"# } + [
-            #"{"session":{"id":"§","user":{"name":"§"}}}"#, #"{"data":"{\"password\":\"§\"}"}"#,
-            #"{"data":"[{\"a\":\"{\\\"token\\\":\\\"§\\\"}\"}]"}"#,
-            #"{"url":"https://u:§@a.example/?token=§&b=1#a=§"}"#, #"[[[[{"b":{"token":"§"}}]]]]"#, "\u{FEFF}{ \"token\" :\n\"§\" }",
-        ])
-
-    /// Under other names.
-    package static let json = rows(
-        .body(type: "application/json"),
-        [
-            #"{"value":"§"}"#, #"["§"]"#, #""§""#, #"{"name":"password","value":"§"}"#, #"{"headers":[["Authorization","§"]]}"#,
-            #"{"log":"sent Bearer § twice"}"#, #"{"message":"password § is wrong"}"#, #"{"message":"password=§&a=1"}"#,
-            #"{"error":{"message":"Incorrect API key provided: §."}}"#, #"{"error":"§"}"#, #"{"detail":"see https://u:§@h/?t=§#t=§"}"#,
-            #"{"detail":"GET /a?token=§ and /reset/§"}"#, #"{"message":"{\"value\":\"§\"}"}"#, #"{"message":"at {\"value\":\"§\"} of"}"#,
-            #"{"reason":"<password>§</password>"}"#, #"{"errors":{"password":["§ is too short"]}}"#, #"{"errors":{"password":"§"}}"#,
-            #"{"detail":[{"loc":["body","password"],"msg":"too short","input":"§","ctx":{"given":"§"}}]}"#,
-            #"{"errors":[{"rejectedValue":"§","arguments":["§",{"code":"§"}]}]}"#, #"{"title":"“§”"}"#, #"{"code":"\u0020§"}"#,
-            #"{"data":{"viewer":{"email":"§"}},"errors":[{"message":"no","path":["user"],"extensions":{"token":"§"}}]}"#,
-            #"{"error_description":"a\nb: §,c"}"#, #"{"status":"§/x"}"#, #"{"a":{"b":[[[{"c":"§"}]]]},"type":"t"}"#,
-        ]
-    ).map { row in
-        var row = row
-        return row
-    }
-
-    package static let forms = rows(
-        .body(type: "Application/X-WWW-Form-Urlencoded; charset=utf-8"),
-        ["access_token=§&a=1", "password=§", "user%5Bpassword%5D=§", "a&client%5Fsecret=§", "code=§&grant_type=x", "kennwort=§+§"])
-
-    package static let others =
-        rows(.body(type: "text/plain"), ["§", "a: §", "password=§ x", "§\n§", "the token \"§\" has expired", "a,§,b", "(§)", "it’s §…"])
-        + rows(.body(type: "application/xml"), ["<a><password>§</password><b>c</b></a>", #"<a token="§"/>"#])
-        + rows(.body(type: "text/html"), [#"<input type="password" value="§">"#, "<p>§</p>"])
-        + rows(.body(type: "application/octet-stream"), ["\u{0}§", "§"])
+    package static let urls =
+        rows(
+            .url,
+            [
+                "q?page=2&access_token=§", "q?a=1;token=§;b=2", "q?v=%7B%22token%22:%22§%22%7D", "q#access_token=§&b=1",
+                "q#/callback?code=§", "q#§", "q?X-Amz-Signature=§&X-Amz-Credential=§", "q?user%5Bpassword%5D=§",
+            ].map { "https://a.example/\($0)" } + ["https://§@a.example/", "https://u:§@a.example/p", "https://u@x:§@a.example/p"],
+            isNamed: true)
         + rows(
-            .body(type: "multipart/form-data; boundary=b"),
-            ["--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n§\r\n--b--", "--b\r\n\r\n{\"token\":\"§\"}\r\n--b--"])
-        + rows(.body(type: "text/event-stream"), ["event: a\ndata: {\"token\": \"§\", \"n\": 1}\n\n"])
+            .url,
+            [
+                "?q=§", "?§", "?a=1&§", "?next=https%3A%2F%2Fb.example%2F%3Ftoken%3D§%26x%3D1", "?kennwort=§", "?mot_de_passe=§", "?=§",
+                "?a==§", "?SAMLResponse=§", "?a=%zz§",
+            ].map { "https://a.example/q\($0)" }, isNamed: false)
+
+    package static let json =
+        rows(
+            .body(type: "application/json"),
+            [
+                "password", "accessToken", "refresh_token", "client-secret", "apiKey", "passw\\u006frd", "jwt", "sessionId", "api.key",
+                "user[password]", "X-Amz-Security-Token", "phpsessid", "authtoken", "password_confirmation",
+            ].map { #"{"a":1,"\#($0)":"§","b":[true,{"\#($0)":["§",{"x":"§"}]}]}"# } + [
+                #"{"session":{"id":"§","user":{"name":"§"}}}"#, #"{"data":"{\"password\":\"§\"}"}"#,
+                #"{"data":"[{\"a\":\"{\\\"token\\\":\\\"§\\\"}\"}]"}"#, #"[[[[{"b":{"token":"§"}}]]]]"#,
+                "\u{FEFF}{ \"token\" :\n\"§\" }", #"{"name":"password","value":"§"}"#, #"{"message":"password=\"§\"&a=1"}"#,
+                #"{"errors":{"password":["§ is too short"]}}"#, #"{"token":"§"#, #"{"token":"§"} x"#,
+                "{\"token\":\"§\"}\n{\"token\":\"§\"}",
+                "{token: \"§\"}",
+            ], isNamed: true)
         + rows(
             .body(type: "application/json"),
-            [#"{"token":"§"#, #"{"token":"§"} x"#, "{\"token\":\"§\"}\n{\"token\":\"§\"}", "{token: \"§\"}"])
+            [
+                #"{"value":"§"}"#, #"["§"]"#, #""§""#, #"{"headers":[["Authorization","§"]]}"#, #"{"log":"sent Bearer § twice"}"#,
+                #"{"message":"password § is wrong"}"#, #"{"error":{"message":"Incorrect API key provided: §."}}"#, #"{"error":"§"}"#,
+                #"{"detail":"see https://u:§@h/?t=§#t=§"}"#, #"{"detail":"GET /a?token=§ and /reset/§"}"#,
+                #"{"detail":[{"loc":["body","password"],"msg":"too short","input":"§","ctx":{"given":"§"}}]}"#,
+                #"{"errors":[{"rejectedValue":"§","arguments":["§",{"code":"§"}]}]}"#, #"{"title":"“§”"}"#, #"{"code":"\u0020§"}"#,
+                #"{"data":{"viewer":{"email":"§"}},"errors":[{"message":"no","path":["user"],"extensions":{"hint":"§"}}]}"#,
+                #"{"error_description":"a\nb: §,c"}"#, #"{"status":"§/x"}"#, #"{"a":{"b":[[[{"c":"§"}]]]},"type":"t"}"#,
+            ], isNamed: false)
+
+    package static let forms =
+        rows(
+            .body(type: "Application/X-WWW-Form-Urlencoded; charset=utf-8"),
+            ["access_token=§&a=1", "password=§", "user%5Bpassword%5D=§", "a&client%5Fsecret=§"], isNamed: true)
+        + rows(.body(type: "application/x-www-form-urlencoded"), ["code=§&grant_type=x", "kennwort=§+§"], isNamed: false)
+
+    package static let others =
+        rows(
+            .body(type: "text/plain"),
+            ["§", "a: §", "password=§ x", "§\n§", "the token \"§\" has expired", "a,§,b", "(§)", "it’s §…"], isNamed: false)
+        + rows(.body(type: "application/xml"), [#"<a token="§"/>"#], isNamed: true)
+        + rows(.body(type: "application/xml"), ["<a><password>§</password><b>c</b></a>"], isNamed: false)
+        + rows(.body(type: "text/html"), [#"<input type="password" value="§">"#, "<p>§</p>"], isNamed: false)
+        + rows(.body(type: "application/octet-stream"), ["\u{0}§", "§"], isNamed: false)
+        + rows(
+            .body(type: "multipart/form-data; boundary=b"),
+            ["--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n§\r\n--b--", "--b\r\n\r\n{\"token\":\"§\"}\r\n--b--"],
+            isNamed: true)
+        + rows(.body(type: "text/event-stream"), ["event: a\ndata: {\"token\": \"§\", \"n\": 1}\n\n"], isNamed: true)
 }

@@ -3,7 +3,7 @@ import Benchmark
 import Dispatch
 import Foundation
 import MiniRx
-import MockNetwork
+import APIProviderMocks
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -20,7 +20,7 @@ let benchmarks: @Sendable () -> Void = {
     let request = URLRequest(url: URL(string: "http://localhost/items") ?? URL(fileURLWithPath: "/"))
 
     for (work, stubs) in [("a stub", 1), ("the last of 20 stubs", 20)] {
-        Benchmark("\(work), MockNetwork") { _ in
+        Benchmark("\(work), APIProviderMocks") { _ in
             MockURLProtocol.reset()
             MockURLProtocol.stub(.get, "/items", respond: .data(body))
             for number in 1..<stubs { MockURLProtocol.stub(.get, "/items/\(number)", respond: .status(404)) }
@@ -31,7 +31,7 @@ let benchmarks: @Sendable () -> Void = {
         }
     }
 
-    Benchmark("through the provider and MockTransport, MockNetwork") { _ in
+    Benchmark("through the provider and MockTransport, APIProviderMocks") { _ in
         MockURLProtocol.reset()
         MockURLProtocol.stub(.get, "/items", respond: .data(body))
         let provider = DefaultAPIProvider(baseURL: URL(string: "http://localhost"), transport: MockTransport())
@@ -42,7 +42,7 @@ let benchmarks: @Sendable () -> Void = {
         for _ in 0..<100 { send(by: provider) }
     }
 
-    Benchmark("a scope, MockNetwork") { _ in
+    Benchmark("a scope, APIProviderMocks") { _ in
         for _ in 0..<100 { MockURLProtocol.withScope { blackHole(MockURLProtocol.current) } }
     }
 }

@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import MiniRx
 import MiniRxTesting
-import MockNetwork
+import APIProviderMocks
 
 // Does the same very often, and prints the memory and the file descriptors at the start, after a tenth and at the end. They should not grow.
 //

@@ -40,7 +40,7 @@ let tables = [
         goals: ["2 KB, one at a time": [nil, 1.1], "2 KB, 100 at a time": [nil, 1], "100 KB, 100 at a time": [nil, 0.6]]),
     "MockNetworkBenchmarks": Table(
         title: "Microseconds a request, or a scope (median), and the ratio to the smallest URLProtocol in the same run.", callsPerRun: 100,
-        unit: 1, library: "MockNetwork", yardsticks: ["URLProtocol"],
+        unit: 1, library: "APIProviderMocks", yardsticks: ["URLProtocol"],
         goals: [
             "a stub": [nil, 1.15], "the last of 20 stubs": [nil, 1.15], "through the provider and MockTransport": [nil, 0.25],
             "a scope": [20],

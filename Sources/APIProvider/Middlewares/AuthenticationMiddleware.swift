@@ -53,9 +53,8 @@ public import MiniRx
 /// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise it would wait for
 /// itself: it fails with an error that says so or, if another task or thread subscribes to it, with a timeout.
 ///
-/// Requests that the refresh sends in that task or on that thread do not count against a ``ConcurrencyLimitMiddleware``, because the
-/// requests that wait for the refresh may use up its limit. If a refresh needs several requests, use `Single.create(priority:work:)`, which
-/// sends them from one task.
+/// A ``ConcurrencyLimitMiddleware`` stands after this middleware in the list. If a refresh needs several requests, use
+/// `Single.create(priority:work:)`, which sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: AllowedHosts
@@ -119,6 +118,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard request.options.isAuthenticated, try hosts.contains(request) else { return next(request) }
+            try request.checkItHoldsNoPlace()
         } catch {
             return .error(error)
         }

@@ -8,8 +8,10 @@ public import MiniRx
 ///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
-/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives. The refresh of an
-/// ``AuthenticationMiddleware`` does not count: see there.
+/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives.
+///
+/// It stands after an ``AuthenticationMiddleware`` in the list, so that a request that waits for a refresh holds no place. With the two in the
+/// other order, each request fails with an error that says so.
 ///
 /// ``Endpoint/timeoutInterval`` starts when the request is sent. ``Endpoint/timeout(_:)`` also counts the wait.
 public struct ConcurrencyLimitMiddleware: Middleware {
@@ -31,8 +33,9 @@ public struct ConcurrencyLimitMiddleware: Middleware {
             return .error(
                 APIError.invalid("maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
         }
-        guard request.context?.isPartOfRefresh != true else { return next(request) }
-        return .deferred { [limiter] in
+        var request = request
+        request.options[HoldsPlaceKey.self] = true
+        return .deferred { [limiter, request] in
             let ticket = limiter.ticket()
             let turn = Single<Void>.create { observer in
                 ticket.acquire { observer(.success(())) }
@@ -40,5 +43,15 @@ public struct ConcurrencyLimitMiddleware: Middleware {
             }
             return turn.flatMap { next(request) }.do(onDispose: { ticket.release() })
         }
+    }
+}
+
+private enum HoldsPlaceKey: BuiltInOptionKey { static var defaultValue: Bool { false } }
+
+extension PreparedRequest {
+    /// Throws if it holds a place of a ``ConcurrencyLimitMiddleware``: a refresh that it waited for might never get one.
+    func checkItHoldsNoPlace() throws {
+        guard options[HoldsPlaceKey.self] else { return }
+        throw APIError.invalid("its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two")
     }
 }

@@ -68,8 +68,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// A refresh, which may have ended. It does not end with the requests that wait, because the server may have acted on it already.
-    private final class Refresh: CredentialRefresh {
+    /// A refresh. It does not end with the requests that wait, because the server may have acted on it already.
+    private final class Refresh: Sendable {
         private struct State {
             var waiting: [Int: Single<Credential?>.SingleObserver] = [:]
             var last = 0
@@ -78,8 +78,6 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         let subscription = SerialDisposable()
         private let state = Locked(State())
-
-        var isUnderWay: Bool { state.withLock { $0.event == nil } }
 
         /// The new credential, or `nil` if the app has set one in the meantime.
         var credential: Single<Credential?> {

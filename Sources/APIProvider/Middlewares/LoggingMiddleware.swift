@@ -51,13 +51,15 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - redaction: The redaction of the text. With ``Redaction/none``, the log shows everything.
+    ///   - redaction: The redaction of the text. With ``Redaction/none``, the log shows everything. In the unified log, its bodies are
+    ///     private: they show while a debugger is attached.
     ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
     ///     maybe on several threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one
     ///     piece elsewhere.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         guard let log else {
-            self.init(detail, redacting: redaction, now: { .now() }, log: StandardLog.write)
+            let isPrivate = detail == .bodies && redaction.showsEverything
+            self.init(detail, redacting: redaction, now: { .now() }) { StandardLog.write($0, isFailure: $1, isPrivate: isPrivate) }
             return
         }
         self.init(detail, redacting: redaction, now: { .now() }) { text, _ in log(text) }
@@ -135,14 +137,19 @@ private enum StandardLog {
     private static let logger = Logger(
         subsystem: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName, category: "network")
 
-    static func write(_ text: String, isFailure: Bool) {
-        // The system cuts a long entry, so each line is one. The text is redacted already.
+    static func write(_ text: String, isFailure: Bool, isPrivate: Bool) {
+        // The system cuts a long entry, so each line is one.
         for line in text.split(separator: "\n") {
-            if isFailure { logger.error("\(String(line), privacy: .public)") } else { logger.debug("\(String(line), privacy: .public)") }
+            let level: OSLogType = isFailure ? .error : .debug
+            if isPrivate {
+                logger.log(level: level, "\(String(line), privacy: .private)")
+            } else {
+                logger.log(level: level, "\(String(line), privacy: .public)")
+            }
         }
     }
     #else
-    static func write(_ text: String, isFailure: Bool) { StandardError.print(text) }
+    static func write(_ text: String, isFailure: Bool, isPrivate: Bool) { StandardError.print(text) }
     #endif
 }
 
@@ -167,6 +174,19 @@ extension Redactor {
     /// The beginning of a body if everything is shown, and otherwise its type and its size.
     private func lines(ofBody body: Data, total: Int, type: String?) -> [String] {
         total == 0 ? [] : [text(of: body, total: total)?.cut(to: 1024) ?? size(total, type: type)]
+    }
+
+    /// The text of a body if everything is shown and it is text; `nil` otherwise.
+    ///
+    /// - Parameter total: The number of bytes of the whole body, of which `body` may be the beginning.
+    private func text(of body: Data, total: Int) -> String? {
+        guard redaction.showsEverything else { return nil }
+        // The beginning of a body may end within a character.
+        let cuts = 0...(total > body.count ? 3 : 0)
+        guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
+            return nil
+        }
+        return total > body.count ? text + "…" : text
     }
 
     private func lines(of headers: [String: String]) -> [String] {

@@ -5,6 +5,11 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
+    /// The body as text, in the charset of its `Content-Type` or else in UTF-8; `nil` if it is no such text.
+    ///
+    /// Errors and logs show no body. To see one, ask for it: `print(error.response?.text ?? "")`.
+    public var text: String? { try? String(data, of: httpResponse) }
+
     /// Decodes the body as `type`. It works for errors, too: `try error.response?.decode(GitHubError.self)`.
     ///
     /// `Data` is the body, and an `Optional` is `nil` if it is empty. Other types are decoded by the decoder of the provider that got the
@@ -16,14 +21,15 @@ extension APIResponse {
     /// text does not fit, is an error. Known are UTF-8, UTF-16, ISO-8859, Windows-125x, and the usual ones of Japan, China, Korea and
     /// Russia; on Linux, Foundation does not read EUC-JP.
     ///
-    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the body does not fit the type.
+    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` with whatever the decoder throws, also that of a strategy or of an
+    ///   `init(from:)` of yours.
     public func decode<T: Decodable>(_ type: T.Type) throws -> T { try decode(type, from: data) { self } }
 
     /// Decodes `data`, which may be a part of the body.
     ///
     /// - Parameter excerpt: Returns the response of an error.
     func decode<T: Decodable>(_ type: T.Type, from data: Data, excerpt: () -> APIResponse) throws -> T {
-        try Self.explainingDecodingErrors(of: type, in: excerpt()) {
+        try Self.explainingErrors(of: type, in: excerpt(), where: { _ in true }) {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             let wrapped = optional?.wrapped ?? type
@@ -55,15 +61,16 @@ extension APIResponse {
         return response
     }
 
-    /// Runs `decode`, and turns a `DecodingError` into an ``APIError`` of `response`. Other errors pass through.
-    static func explainingDecodingErrors<T>(of type: T.Type, in response: @autoclosure () -> APIResponse, _ decode: () throws -> T) throws
-        -> T
-    {
+    /// Runs `decode`, and turns an error of a decoder into an ``APIError`` of `response`. Other errors pass through.
+    static func explainingErrors<T>(
+        of type: T.Type, in response: @autoclosure () -> APIResponse, where isOfDecoder: (any Error) -> Bool = { $0 is DecodingError },
+        _ decode: () throws -> T
+    ) throws -> T {
         do {
             return try decode()
-        } catch let error as DecodingError {
+        } catch  where isOfDecoder(error) {
             var response = response()
-            response.isReadAsJSON = response.decoder is JSONDecoder
+            if case .convertFromSnakeCase? = (response.decoder as? JSONDecoder)?.keyDecodingStrategy { response.convertsSnakeCase = true }
             throw APIError.decoding(response, expected: nameInSource(of: type), underlying: error)
         }
     }

@@ -20,7 +20,7 @@ extension String {
     }
 
     private static func mismatch(_ problem: String) -> DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: problem, underlyingError: CharsetMismatch()))
+        .dataCorrupted(.init(codingPath: [], debugDescription: problem, underlyingError: BodyMismatch(problem)))
     }
 }
 

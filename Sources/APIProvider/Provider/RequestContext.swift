@@ -8,13 +8,11 @@ package final class RequestContext: Sendable {
     /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their
     /// requests was subscribed to.
     package let signOutCount: Int
-    /// Whether the request is part of a credential refresh that other requests wait for.
-    let isPartOfRefresh: Bool
     /// The time of the subscription. A second attempt keeps it.
     package let subscriptionTime = DispatchTime.now()
 
     package init(decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
-        (self.decoder, isPartOfRefresh) = (decoder, RefreshContext.isAnyUnderWay)
+        self.decoder = decoder
         self.signOutCount = signOutCount ?? SignOutCounter.current
     }
 }

@@ -4,9 +4,9 @@ extension APIResponse {
     /// The response with the file of `download`, which is missing if a middleware has made the response anew. If the new response has a
     /// body of its own, that body is saved, and not the file.
     func restoringFile(of download: Download?) -> APIResponse {
-        guard let download, file == nil, data.isEmpty else { return self }
+        guard let file = download?.take(), self.file == nil, data.isEmpty else { return self }
         var response = self
-        response.file = download.file
+        response.file = file
         return response
     }
 

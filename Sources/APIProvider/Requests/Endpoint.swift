@@ -65,7 +65,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
-            try APIResponse.explainingDecodingErrors(of: Response.self, in: response) { try decode(response) }
+            try APIResponse.explainingErrors(of: Response.self, in: response) { try decode(response) }
         }
     }
 
@@ -94,7 +94,10 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///
     /// - Returns: The value that a request with this response succeeds with.
     /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
-    public func value(of response: APIResponse) throws -> Response {
+    public func value(of response: APIResponse) throws -> Response { try value(of: response, errorMessage: nil) }
+
+    /// - Parameter errorMessage: The provider's way to a server's message, unless the endpoint has its own.
+    func value(of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?) throws -> Response {
         var response = response
         if let decoder = configuration.decoder { response = response.with(decoder: decoder) }
         do {
@@ -107,7 +110,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         } catch {
             // The error keeps the response alive, but nobody will read its stream. Releasing its owner ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }
-            throw error
+            guard let errorMessage = options.errorMessage ?? errorMessage, let error = error as? APIError else { throw error }
+            throw error.asking(errorMessage)
         }
     }
 }

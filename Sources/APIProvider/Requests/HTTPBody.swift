@@ -46,15 +46,7 @@ public struct HTTPBody: Sendable {
     ///
     /// The keys of `value` are sorted, and stay as they are: no setting of the provider's encoder changes this body. A number that is not
     /// finite makes the request invalid.
-    public static func json(_ value: JSONValue) -> HTTPBody {
-        HTTPBody { _ in
-            do {
-                return Content(type: "application/json", body: RequestBody(try value.data))
-            } catch {
-                throw APIError.invalidRequest(reason: "its body of type JSONValue cannot be encoded as JSON", underlying: error)
-            }
-        }
-    }
+    public static func json(_ value: JSONValue) -> HTTPBody { json(value, encoder: JSONValue.encoder) }
 
     /// A form with `parameters`: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {

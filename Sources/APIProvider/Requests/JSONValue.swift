@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 /// JSON of any shape: a body whose members have several types, or a response for which you have no type.
 ///
@@ -12,58 +12,50 @@ package import Foundation
 ///
 /// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null` in `isOn ? JSONValue(text) : nil`, even where a
 /// `JSONValue?` is expected. Write `.none` there for no value. If you know the shape, a `Codable` struct is checked by the compiler, and
-/// faster.
+/// faster. ``init(encoding:encoder:)`` makes a value of such a struct, and ``decode(_:by:)`` a struct of a value.
 ///
 /// ### Numbers and keys
 ///
-/// Values are equal if they are the same JSON: `1` is `1.0`, and the order of keys does not matter. Integers that fit into an `Int64` or a
-/// `UInt64` are exact, and other numbers are a `Double`. Keys are never changed by a strategy of an encoder or a decoder. `NaN` and the
-/// infinities are not JSON, and encoding them throws.
+/// A whole number is an `Int`, and a fraction the nearest `Double`. An integer that neither holds exactly, such as 2⁶⁴ − 1, is a
+/// `DecodingError`: read it with a struct that has a `UInt64` or a `Decimal`. `int(1)` equals `double(1)`. Keys are never changed by a
+/// strategy of an encoder or a decoder. `NaN` and the infinities are not JSON, and encoding them throws.
 ///
 /// ### Depth
 ///
-/// As any `Codable` type, it is read and written with the stack of the thread. More than 64 levels are an error, and not a crash.
-/// ``HTTPBody/json(_:)`` and ``description`` have no such limit.
-public struct JSONValue: Sendable {
-    private enum Storage: Sendable {
-        case null
-        case bool(Bool)
-        case int(Int64)
-        /// More than an `Int64` holds.
-        case uint(UInt64)
-        /// Neither of the integers.
-        case double(Double)
-        case string(String)
-        case array([JSONValue])
-        case object([String: JSONValue])
-    }
-
-    private let storage: Storage
-
-    private init(storage: Storage?) { self.storage = storage ?? .null }
+/// As any `Codable` type, it is read and written with the stack of the thread. To read more than 64 levels is an error, and not a crash.
+public enum JSONValue: Sendable {
+    /// `null`.
+    case null
+    /// A Boolean value.
+    case bool(Bool)
+    /// A whole number.
+    case int(Int)
+    /// A fraction, or a whole number that an `Int` does not hold.
+    case double(Double)
+    /// A string.
+    case string(String)
+    /// An array.
+    case array([JSONValue])
+    /// An object.
+    case object([String: JSONValue])
 
     /// Creates the string `value`, or null.
-    public init(_ value: (some StringProtocol)?) { self.init(storage: value.map { .string(String($0)) }) }
+    public init(_ value: (some StringProtocol)?) { self = value.map { .string(String($0)) } ?? .null }
 
     /// Creates the Boolean `value`, or null.
-    public init(_ value: Bool?) { self.init(storage: value.map { .bool($0) }) }
+    public init(_ value: Bool?) { self = value.map { .bool($0) } ?? .null }
 
-    /// Creates the number `value`, or null. One that fits neither into an `Int64` nor into a `UInt64` becomes a `Double`.
-    public init(_ value: (some BinaryInteger)?) {
-        self.init(
-            storage: value.map { Int64(exactly: $0).map { .int($0) } ?? UInt64(exactly: $0).map { .uint($0) } ?? .double(Double($0)) })
-    }
+    /// Creates the number `value`, or null.
+    public init(_ value: Int?) { self = value.map { .int($0) } ?? .null }
 
     /// Creates the number `value`, or null. A number that is not finite is not JSON, and cannot be encoded.
-    public init(_ value: Double?) {
-        self.init(storage: value.map { Int64(exactly: $0).map { .int($0) } ?? UInt64(exactly: $0).map { .uint($0) } ?? .double($0) })
-    }
+    public init(_ value: Double?) { self = value.map { .double($0) } ?? .null }
 
     /// Creates an array with the elements of `value`, or null.
-    public init(_ value: [JSONValue]?) { self.init(storage: value.map { .array($0) }) }
+    public init(_ value: [JSONValue]?) { self = value.map { .array($0) } ?? .null }
 
     /// Creates an object with the members of `value`, or null.
-    public init(_ value: [String: JSONValue]?) { self.init(storage: value.map { .object($0) }) }
+    public init(_ value: [String: JSONValue]?) { self = value.map { .object($0) } ?? .null }
 }
 
 // MARK: - Reading
@@ -79,32 +71,37 @@ extension JSONValue {
     }
 
     /// Whether it is `null`.
-    public var isNull: Bool { if case .null = storage { true } else { false } }
+    public var isNull: Bool { self == .null }
 
     /// The string. `nil` if this is not a string.
-    public var string: String? { if case .string(let value) = storage { value } else { nil } }
+    public var string: String? { if case .string(let value) = self { value } else { nil } }
 
     /// The Boolean value. `nil` if this is not a Boolean.
-    public var bool: Bool? { if case .bool(let value) = storage { value } else { nil } }
+    public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
     /// The number. `nil` if this is not a whole number that fits into an `Int`.
-    public var int: Int? { if case .int(let value) = storage { Int(exactly: value) } else { nil } }
+    public var int: Int? {
+        switch self {
+        case .int(let value): value
+        case .double(let value): Int(exactly: value)
+        default: nil
+        }
+    }
 
     /// The number, rounded if it has more digits than a `Double` holds. `nil` if this is not a number.
     public var double: Double? {
-        switch storage {
+        switch self {
         case .int(let value): Double(value)
-        case .uint(let value): Double(value)
         case .double(let value): value
-        case .null, .bool, .string, .array, .object: nil
+        default: nil
         }
     }
 
     /// The elements of an array. `nil` if this is not an array.
-    public var array: [JSONValue]? { if case .array(let value) = storage { value } else { nil } }
+    public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
     /// The members of an object. `nil` if this is not an object.
-    public var object: [String: JSONValue]? { if case .object(let value) = storage { value } else { nil } }
+    public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 }
 
 // MARK: - Literals
@@ -113,11 +110,11 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByStringInterpolation, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     /// Creates `null`.
-    public init(nilLiteral: ()) { self.init(storage: nil) }
+    public init(nilLiteral: ()) { self = .null }
     /// Creates the Boolean `value`.
     public init(booleanLiteral value: Bool) { self.init(value) }
     /// Creates the number `value`.
-    public init(integerLiteral value: Int64) { self.init(value) }
+    public init(integerLiteral value: Int) { self.init(value) }
     /// Creates the number `value`.
     public init(floatLiteral value: Double) { self.init(value) }
     /// Creates the string `value`.
@@ -131,143 +128,134 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have
-    /// 512 KB.
+    /// The maximum number of levels that are read. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
+
+    /// Creates the JSON that `encoder` makes of `value`. Throws what the encoder throws.
+    public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+        self = try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value))
+    }
+
+    /// Decodes a value of a type from this JSON. Throws what the decoder throws.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+        try decoder.decode(type, from: data)
+    }
 
     /// Reads a value from `decoder`.
     public init(from decoder: any Decoder) throws {
         if let scalar = try Self.scalar(of: decoder) {
-            self.init(storage: scalar)
+            self = scalar
             return
         }
         guard decoder.codingPath.count < Self.maxDepth else {
-            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: Self.depthProblem))
+            let problem = "it is nested more than \(Self.maxDepth) levels deep"
+            throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
         }
         // A decoder does not change the keys of a dictionary.
         let container = try decoder.singleValueContainer()
         if (try? decoder.unkeyedContainer()) == nil {
-            self.init(try container.decode([String: JSONValue].self))
+            self = .object(try container.decode([String: JSONValue].self))
         } else {
-            self.init(try container.decode([JSONValue].self))
+            self = .array(try container.decode([JSONValue].self))
         }
     }
 
     /// Writes the value to `encoder`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch storage {
+        switch self {
         case .null: try container.encodeNil()
         case .bool(let value): try container.encode(value)
         case .int(let value): try container.encode(value)
-        case .uint(let value): try container.encode(value)
-        case .double(let value): try container.encode(value)
+        case .double(let value):
+            // 2⁶² is 4611686018427387904, and not 4.611686018427388e+18.
+            if let whole = Int(exactly: value) { try container.encode(whole) } else { try container.encode(value) }
         case .string(let value): try container.encode(value)
-        case .array(let elements): try container.encode(try checked(elements, encoder))
-        case .object(let members): try container.encode(try checked(members, encoder))
+        case .array(let elements): try container.encode(elements)
+        case .object(let members): try container.encode(members)
         }
     }
 
-    private func checked<Value>(_ value: Value, _ encoder: any Encoder) throws -> Value {
-        guard encoder.codingPath.count >= Self.maxDepth else { return value }
-        throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: Self.depthProblem))
-    }
-
-    /// The value if it has no others in it; `nil` if the decoder has an array or an object. A function of
-    /// its own, because its variables would enlarge each level of the recursion.
-    private static func scalar(of decoder: any Decoder) throws -> Storage? {
+    /// The value if it has no others in it; `nil` if the decoder has an array or an object. A function of its own, because its variables
+    /// would enlarge each level of the recursion.
+    private static func scalar(of decoder: any Decoder) throws -> JSONValue? {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .null }
-        if let value = try? container.decode(String.self) { return .string(value) }
-        if let value = try? container.decode(Bool.self) { return .bool(value) }
-        if let value = try? container.decode(Int64.self) { return .int(value) }
-        // `JSONDecoder` on Linux reads 9223372036854775807.0 as a UInt64, and not as an Int64.
-        if let value = try? container.decode(UInt64.self) { return JSONValue(value).storage }
-        // A number that does not fit is an error, and no other kind of value.
-        do { return JSONValue(try container.decode(Double.self)).storage } catch DecodingError.typeMismatch { return nil }
+        if let value = try container.decodeIfMatching(String.self) { return .string(value) }
+        if let value = try container.decodeIfMatching(Bool.self) { return .bool(value) }
+        if let value = try? container.decode(Int.self) {
+            // On Linux, `JSONDecoder` reads 9007199254740993.5 as an Int, too.
+            guard value.magnitude > 1 << 53, let exact = try? container.decode(Decimal.self), exact != Decimal(value) else {
+                return .int(value)
+            }
+        }
+        guard let value = try container.decodeIfMatching(Double.self) else { return nil }
+        // Up to 2⁵³, a `Double` holds all integers.
+        guard value.magnitude >= 0x1p53, let exact = try? container.decode(Decimal.self) else { return .double(value) }
+        let isExact = Decimal(string: "\(value)") == exact || Decimal(string: String(format: "%.0f", value)) == exact
+        guard exact.exponent < 0 || isExact else {
+            let problem = "Neither an Int nor a Double holds the number \(exact) exactly; read it as a UInt64 or a Decimal."
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+        }
+        return .double(value)
     }
+}
 
-    private static var depthProblem: String { "it is nested more than \(maxDepth) levels deep" }
+extension SingleValueDecodingContainer {
+    /// `nil` if the value has another type. Any other error is thrown.
+    fileprivate func decodeIfMatching<Value: Decodable>(_ type: Value.Type) throws -> Value? {
+        do { return try decode(type) } catch DecodingError.typeMismatch { return nil }
+    }
 }
 
 // MARK: - Text
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON, with sorted keys and without white space.
-    public var description: String { json.text }
+    /// The value as JSON, with sorted keys and without white space, or why it cannot be encoded.
+    public var description: String {
+        do { return String(decoding: try data, as: UTF8.self) } catch { return "no JSON: \(error.explanation)" }
+    }
 
-    /// The value as JSON. Throws if it has a number that is not finite.
+    /// The value as JSON, with sorted keys. Throws if it has a number that is not finite.
     package var data: Data {
-        get throws {
-            let json = json
-            guard let number = json.notFinite else { return Data(json.text.utf8) }
-            throw EncodingError.invalidValue(number, .init(codingPath: [], debugDescription: "JSON has no number \(number)"))
-        }
+        get throws { try Self.encoder.encode(self) }
     }
 
-    /// The text, and a number in it that is not JSON. A value may be nested to any depth, so the pieces that are not yet written wait in an
-    /// array, and not on the stack.
-    private var json: (text: String, notFinite: Double?) {
-        enum Piece {
-            case text(String)
-            case value(JSONValue)
-        }
-        var (text, notFinite) = ("", Double?.none)
-        var rest = [Piece.value(self)]
-        while let piece = rest.popLast() {
-            guard case .value(let value) = piece else {
-                if case .text(let piece) = piece { text += piece }
-                continue
-            }
-            switch value.storage {
-            case .null: text += "null"
-            case .bool(let value): text += value ? "true" : "false"
-            case .int(let value): text += "\(value)"
-            case .uint(let value): text += "\(value)"
-            case .double(let value):
-                text += "\(value)"
-                if !value.isFinite { notFinite = value }
-            case .string(let value): text.appendQuoted(value)
-            case .array(let elements):
-                let pieces = elements.flatMap { [.text(","), Piece.value($0)] }
-                rest += [.text("]")] + pieces.dropFirst().reversed() + [.text("[")]
-            case .object(let members):
-                let pieces = members.sorted { $0.key < $1.key }.flatMap { key, value in
-                    var name = ""
-                    name.appendQuoted(key)
-                    return [.text(","), .text(name + ":"), Piece.value(value)]
-                }
-                rest += [.text("}")] + pieces.dropFirst().reversed() + [.text("{")]
-            }
-        }
-        return (text, notFinite)
-    }
-}
-
-extension String {
-    /// Appends a string of JSON (RFC 8259, section 7).
-    fileprivate mutating func appendQuoted(_ text: String) {
-        self += "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": self += "\\\(scalar)"
-            case "\n": self += "\\n"
-            case "\r": self += "\\r"
-            case "\t": self += "\\t"
-            case "\0"..<" ": self += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            default: unicodeScalars.append(scalar)
-            }
-        }
-        self += "\""
+    static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
     }
 }
 
 // MARK: - Equality
 
 extension JSONValue: Hashable {
-    /// Whether both are the same JSON.
-    public static func == (lhs: JSONValue, rhs: JSONValue) -> Bool { lhs.description == rhs.description }
+    /// Whether both are the same JSON: `int(1)` equals `double(1)`.
+    public static func == (lhs: JSONValue, rhs: JSONValue) -> Bool {
+        switch (lhs, rhs) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.int(let one), .int(let other)): one == other
+        case (.double(let one), .double(let other)): one == other
+        case (.int(let one), .double(let other)), (.double(let other), .int(let one)): Int(exactly: other) == one
+        case (.string(let one), .string(let other)): one == other
+        case (.array(let one), .array(let other)): one == other
+        case (.object(let one), .object(let other)): one == other
+        default: false
+        }
+    }
 
     /// Hashes the JSON.
-    public func hash(into hasher: inout Hasher) { hasher.combine(description) }
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .bool(let value): hasher.combine(value)
+        case .int(let value): hasher.combine(Double(value))
+        case .double(let value): hasher.combine(value)
+        case .string(let value): hasher.combine(value)
+        case .array(let value): hasher.combine(value)
+        case .object(let value): hasher.combine(value)
+        }
+    }
 }

@@ -39,9 +39,8 @@ public struct ServerSentEvents: StreamedResponse {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
         guard bytes.response.httpResponse.mayHaveMediaType(Self.eventStream) || status == 204 else {
-            let ending = Redactor(for: bytes.response.request).serverMessage(of: bytes.response).map { ": \"\($0)\"" } ?? ""
-            let problem = DecodingError.Context(
-                codingPath: [], debugDescription: "it is not text/event-stream\(ending)", underlyingError: EventTypeMismatch())
+            let reason = "it is not text/event-stream"
+            let problem = DecodingError.Context(codingPath: [], debugDescription: reason, underlyingError: BodyMismatch(reason))
             throw APIError.decoding(bytes.response, expected: "ServerSentEvents", underlying: DecodingError.dataCorrupted(problem))
         }
         self.bytes = ByteStream(bytes.response.with(decoder: decoder))

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 extension HARFile.Entry {
     init(_ exchange: RecordedExchange) {

@@ -1,5 +1,5 @@
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A HAR 1.2 file, as it is read and written. http://www.softwareishard.com/blog/har-12-spec/
 ///

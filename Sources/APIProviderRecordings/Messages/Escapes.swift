@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 extension [UInt8] {
     /// The bytes without NULs, as UTF-16 has them, and without escapes of JSON, URLs and HTML. Escapes of escapes are decoded, too.
@@ -73,7 +73,9 @@ extension String {
             { $0.escapedAsValue }, { $0.escapedAsValue.replacingOccurrences(of: "%20", with: "+") },
             { text in Self.percentEscape.replacing(in: text.escapedAsValue) { $0[0]?.lowercased() } }, { $0.escapedInJSON },
             { $0.escapedInJSON.replacingOccurrences(of: "/", with: "\\/") },
-            { text in text.escapedInJSON.escapingScalars({ $0.value >= 0x80 }) { "\($0)".utf16.map { String(format: "\\u%04x", $0) }.joined() } },
+            { text in
+                text.escapedInJSON.escapingScalars({ $0.value >= 0x80 }) { "\($0)".utf16.map { String(format: "\\u%04x", $0) }.joined() }
+            },
             { $0.escapedAsHTML }, { text in text.escapingScalars(\.isMark) { "&#\($0.value);" } },
             { text in text.escapingScalars(\.isMark) { "&#x\(String($0.value, radix: 16, uppercase: true));" } },
         ]

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A value in a message, and the names under which it stands there.
 struct NamedValue {
@@ -61,7 +61,9 @@ struct NamedValue {
         let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
         var found: [NamedValue]
         if let json = (claims ?? (isBracketed ? Data(text.utf8) : nil)).flatMap({ Lines(json: $0) }) {
-            found = json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
+            found = json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted {
+                $0.offset < $1.offset
+            }
         } else {
             found = Self.pairs(in: text)
         }
@@ -93,7 +95,8 @@ struct NamedValue {
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
-                #"([A-Za-z_][\w.\[\]-]*)\\*["']?\s*[=:]\s*(?!//)(?:(\\*["'])(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#),
+                #"([A-Za-z_][\w.\[\]-]*)\\*["']?\s*[=:]\s*(?!//)(?:(\\*["'])(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+            ),
             1, [3, 4], false
         ), (Expression(#"<(?:[\w-]+:)?([\w.-]+)[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),
         (Expression(#"(?:name|key|property)=["']([^"'<>]+)["'][^<>]*?\s(?:value|content)=["']([^"'<>]+)"#), 1, [2], true),
@@ -170,7 +173,8 @@ extension String {
     var isJWT: Bool {
         guard utf8.starts(with: "ey".utf8) else { return false }
         let parts = components(separatedBy: ".")
-        guard parts.count == 3, parts[2].utf8.count > 3, parts[2].utf8.allSatisfy({ $0.isLetter || $0.isDigit || "-_".utf8.contains($0) }) else {
+        guard parts.count == 3, parts[2].utf8.count > 3, parts[2].utf8.allSatisfy({ $0.isLetter || $0.isDigit || "-_".utf8.contains($0) })
+        else {
             return false
         }
         return parts[..<2].allSatisfy { Data(base64URL: $0)?.first == UInt8(ascii: "{") }

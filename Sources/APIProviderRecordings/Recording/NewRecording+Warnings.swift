@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 extension NewRecording {
     /// Sentences for somebody who commits the file.
@@ -21,7 +21,9 @@ extension NewRecording {
                 : "\(sent[numbers[0]].summary) got several responses with other values of \(names.joined(separator: ", ")), which a replay does "
                     + "not compare. To compare them: comparing: [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
         }
-        warnings += replay.requestsToldApartByOrder.prefix(5).map { "\($0) was sent with several secrets, which are told apart by their order." }
+        warnings += replay.requestsToldApartByOrder.prefix(5).map {
+            "\($0) was sent with several secrets, which are told apart by their order."
+        }
         return warnings
             + replacer.finder.expiries.sorted { $0.key < $1.key }.map { name, end in
                 "\(sent[end.exchange].summary) has \(name): the test may fail after \(end.text)."
@@ -35,7 +37,9 @@ extension NewRecording {
             let exchange = replacer.exchanges.first { exchange in
                 [false, true].contains { Message(exchange, isResponse: $0).bytes.contains(secret.text) }
             }
-            return exchange.map { "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \($0.summary)." }
+            return exchange.map {
+                "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \($0.summary)."
+            }
         }
     }
 

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// The requests of a test and their responses, as a file.
 struct NewRecording {
@@ -33,7 +33,8 @@ struct NewRecording {
         file = HARFile(log: old.map { log.keepingEntries(of: $0.log, comparison) } ?? log)
         problems = exchanges.compactMap { exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
-            return "\(exchange.summary) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
+            return
+                "\(exchange.summary) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
                 + "uncompressed."
         }
         problems += replacer.problems
@@ -65,12 +66,14 @@ struct NewRecording {
             case .success(let found):
                 let (mine, other) = (replay.file.entries[index], replay.file.entries[found])
                 guard isSwapped else {
-                    return "\(summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
+                    return
+                        "\(summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
                         + "that an earlier request has sent in another place. Send the requests in the same order."
                 }
                 // Nobody can tell two equal requests apart, not even the server.
                 if mine.request == other.request { return nil }
-                return "Two requests at once differ only in a secret: \(summary). A replay cannot tell them apart: send one after the other."
+                return
+                    "Two requests at once differ only in a secret: \(summary). A replay cannot tell them apart: send one after the other."
             }
         }
     }
@@ -129,7 +132,9 @@ extension HARFile.Log {
         }
         var log = self
         for index in entries.indices {
-            guard let identity = Identity(entries[index], comparison, placeholders[1]), let entry = olds[identity]?.popLast() else { continue }
+            guard let identity = Identity(entries[index], comparison, placeholders[1]), let entry = olds[identity]?.popLast() else {
+                continue
+            }
             log.entries[index] = entry
         }
         return log

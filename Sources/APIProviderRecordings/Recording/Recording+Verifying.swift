@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 extension Recording {
     /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
@@ -47,7 +47,9 @@ extension RecordedExchange {
 extension RecordedExchange.Response {
     /// The kinds of the values at each general place of the body.
     fileprivate var kinds: [String: Set<String>] {
-        Lines(body: body, streaming: type).values.reduce(into: [:]) { $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name)) }
+        Lines(body: body, streaming: type).values.reduce(into: [:]) {
+            $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name))
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 package import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 
 /// A recording that a test names: where its file is, what of it is secret, and what is compared.
 package struct Recording: Sendable {
@@ -37,7 +37,8 @@ package struct Recording: Sendable {
         (self.name, self.editing, self.transport, self.environment) = (name, editing, transport, environment)
         file = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings/\(name).har")
         comparison = Comparison(
-            SecretNames(hiding: hidden, keeping: kept), ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
+            SecretNames(hiding: hidden, keeping: kept), ignoring: ignored, comparing: compared, repeating: repeated,
+            forAnyHost: isForAnyHost)
     }
 
     /// Runs a test in the current scope with this recording.
@@ -166,7 +167,8 @@ extension Recording {
                     + "delete \(name).")
         }
         guard other == owner else {
-            throw MockFailure("\(name) belongs to \(other). Name this one differently, or delete \(name) if that test is gone or has another name.")
+            throw MockFailure(
+                "\(name) belongs to \(other). Name this one differently, or delete \(name) if that test is gone or has another name.")
         }
         return (data, old)
     }

@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 
 /// A request as it is compared.
 struct ComparedRequest: Sendable, Hashable {
@@ -45,7 +45,9 @@ struct Comparison: Sendable {
     /// Whether a header of a request is stored and compared.
     func stores(header name: String) -> Bool {
         let key = name.lowercased()
-        if isFromOtherProgram { return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || compared.contains { $0.isField(name) } }
+        if isFromOtherProgram {
+            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || compared.contains { $0.isField(name) }
+        }
         return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(name).map { $0.strength != .nonce } == true
             || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
     }
@@ -82,7 +84,9 @@ struct Comparison: Sendable {
         let headers = exchange.headers.flatMap { name, value -> [(name: String, value: String)] in
             let text = placeholders.canonical(value)
             if !stores(header: name) || name.isField("Content-Type") && (exchange.body.isEmpty || isFromOtherProgram) { return [] }
-            if name.isAuthorization { return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) } }
+            if name.isAuthorization {
+                return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) }
+            }
             return [(name, name.isField("Content-Type") ? text.mediaType : text)]
         }
         return Lines(
@@ -126,7 +130,8 @@ extension RecordedExchange {
     /// Whether it is an operation of GraphQL that changes nothing.
     fileprivate var isGraphQLQuery: Bool {
         struct Operation: Decodable { let query: String }
-        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body) else {
+        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body)
+        else {
             return false
         }
         let text = operation.query.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -166,7 +171,8 @@ extension String {
 
     /// The user and the password of Basic authentication (RFC 7617).
     fileprivate var basicPair: (user: String, password: String)? {
-        guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":") else {
+        guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":")
+        else {
             return nil
         }
         return (String(text[..<colon]), String(text[colon...].dropFirst()))
@@ -174,7 +180,9 @@ extension String {
 
     /// Whether the text has this form, in which `*` stands for any characters.
     fileprivate func matches(_ pattern: String) -> Bool {
-        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map { NSRegularExpression.escapedPattern(for: String($0)) }
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map {
+            NSRegularExpression.escapedPattern(for: String($0))
+        }
         return range(of: "^\(pieces.joined(separator: ".*"))$", options: .regularExpression) != nil
     }
 }

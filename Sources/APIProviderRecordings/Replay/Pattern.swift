@@ -18,7 +18,9 @@ struct Pattern: Sendable {
         literals = zip(starts, ends).map { Array(bytes[$0..<$1]) }
         placeholders = found.map(\.placeholder)
         free = Set(placeholders.filter { all.places[$0]?.contains(place) == true })
-        isForgotten = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains { "query \($0)" == place.lowercased() }
+        isForgotten = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains {
+            "query \($0)" == place.lowercased()
+        }
     }
 
     /// Whether a placeholder takes a text here.

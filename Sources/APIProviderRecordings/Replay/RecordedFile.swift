@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// The entries of a HAR file, in the order in which they were recorded.
 struct RecordedFile: Sendable {
@@ -44,7 +44,8 @@ struct RecordedFile: Sendable {
         } else {
             comparison.isFromOtherProgram = true
             // By time, as the format says, and as they stand where that is the same.
-            read = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(\.element)
+            read = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(
+                \.element)
             exchanges = read.enumerated().map { index, entry in
                 var exchange = comparison.stored(entry.exchange)
                 exchange.order = (2 * index, 2 * index + 1)
@@ -68,9 +69,10 @@ extension RecordedFile.Entry {
         }
         func isFree(_ values: [Pattern?]) -> Bool { values.contains { $0?.isFree == true } }
         self.patterns = patterns.filter { $0.values.contains { $0 != nil } }.sorted { isFree($0.values) && !isFree($1.values) }
-        cookiePatterns = Dictionary(uniqueKeysWithValues: request.cookies.compactMap { name, text in
-            Pattern(text, at: "cookie \(name)", placeholders).map { (name, $0) }
-        })
+        cookiePatterns = Dictionary(
+            uniqueKeysWithValues: request.cookies.compactMap { name, text in
+                Pattern(text, at: "cookie \(name)", placeholders).map { (name, $0) }
+            })
     }
 
     /// Whether a line with placeholders has what was sent.

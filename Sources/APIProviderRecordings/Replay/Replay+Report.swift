@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A line in which a request differs from an entry.
 private struct Difference: CustomStringConvertible {
@@ -25,7 +25,8 @@ extension Replay {
         guard let nearest = near.first?.differences else { return Failure(description: "The recording has no entries.") }
         var text =
             found.count == 1
-            ? "The one entry of the recording does not answer it:" : "None of the \(found.count) entries of the recording answers it. The nearest:"
+            ? "The one entry of the recording does not answer it:"
+            : "None of the \(found.count) entries of the recording answers it. The nearest:"
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.summary) (\(entry.path))"
             for difference in differences.prefix(4) { text += "\n    \(difference)" }
@@ -49,8 +50,10 @@ extension Replay {
             (place, mine[place]?.first, sent[place]?.first)
         }
         let cookies = otherCookies.map { name in
-            ("cookie \(name)", entry.request.cookies[name].map { Lines.Value(kind: .text, text: $0) },
-                request.cookies[name].map { Lines.Value(kind: .text, text: $0) })
+            (
+                "cookie \(name)", entry.request.cookies[name].map { Lines.Value(kind: .text, text: $0) },
+                request.cookies[name].map { Lines.Value(kind: .text, text: $0) }
+            )
         }
         return (lines + cookies).map { place, expected, actual in
             let texts = (expected?.text ?? "", actual?.text ?? "")

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Chooses the entry of a recording that answers each request.
 struct Replay: Sendable {
@@ -95,12 +95,14 @@ struct Replay: Sendable {
     private func usedUp(_ number: Int, other: Int?) -> String {
         let entry = file.entries[number]
         if let other = other.map({ file.entries[$0] }) {
-            return "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(other.path)), which have one text now, or "
+            return
+                "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(other.path)), which have one text now, or "
                 + "the wrong one."
         }
         let count = file.entries.count { $0.request.lines == entry.request.lines }
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
-        return "\(entry.exchange.summary) was recorded \(times) (\(entry.path)), and was sent once more. If it changes nothing on the server, "
+        return
+            "\(entry.exchange.summary) was recorded \(times) (\(entry.path)), and was sent once more. If it changes nothing on the server, "
             + "add repeating: [\"\(URLParts(entry.exchange.url).path)\"]."
     }
 }

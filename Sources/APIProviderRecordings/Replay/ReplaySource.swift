@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

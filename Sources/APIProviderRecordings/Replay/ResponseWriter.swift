@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Writes the texts that placeholders have in a replay into a response, and moves its times.
 struct ResponseWriter {

@@ -55,7 +55,8 @@ enum CredentialNames {
 
     private static let strengths: [String: Strength] = {
         let keys = [
-            "app", "application", "auth", "client", "consumer", "encryption", "functions", "license", "master", "server", "session", "shared",
+            "app", "application", "auth", "client", "consumer", "encryption", "functions", "license", "master", "server", "session",
+            "shared",
             "signing", "subscription", "unseal", "webhook", "write",
         ]
         let lists: [(Strength, [String])] = [
@@ -63,7 +64,8 @@ enum CredentialNames {
             (
                 .token,
                 [
-                    "token", "secret", "credential", "authorization", "signature", "sig", "csrf", "xsrf", "apikey", "accesskey", "secretkey",
+                    "token", "secret", "credential", "authorization", "signature", "sig", "csrf", "xsrf", "apikey", "accesskey",
+                    "secretkey",
                     "privatekey", "accountkey", "sessionid", "assertion", "samlresponse",
                 ] + ["backup", "confirmation", "device", "mfa", "oob", "recovery", "security", "verification"].map { "\($0)code" }
             ),

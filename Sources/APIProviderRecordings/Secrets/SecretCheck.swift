@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Tries to find secrets in what is about to be written, however they are written there. It knows nothing of how they were replaced.
 ///
@@ -41,7 +41,8 @@ struct SecretCheck: Sendable {
             texts = texts.flatMap { text -> [[UInt8]] in
                 let plain = text.decodingEscapes()
                 // Each escape is longer than what it stands for.
-                let forms = [text] + (plain.count < text.count ? [plain] : [])
+                let forms =
+                    [text] + (plain.count < text.count ? [plain] : [])
                     + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
                 for match in forms.flatMap({ search.matches(in: $0) }) { found.insert(owners[match.text]) }
                 return Base64Words.decodings(of: plain)
@@ -68,7 +69,9 @@ private struct Base64Words {
 
     static func decodings(of text: [UInt8]) -> [[UInt8]] {
         guard text.count >= 11 else { return [] }
-        return notations.filter { $0.marks.isEmpty || $0.marks.contains { text.contains("\($0)") } }.map { $0.words.decoded(text) }.filter { !$0.isEmpty }
+        return notations.filter { $0.marks.isEmpty || $0.marks.contains { text.contains("\($0)") } }.map { $0.words.decoded(text) }.filter {
+            !$0.isEmpty
+        }
     }
 
     /// The number of each character; 64 if it ends a word.

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Finds the secrets of a recording: what has a name of the list, what the program and the environment call secret, and what cannot be
 /// anything else.
@@ -114,8 +114,11 @@ struct SecretFinder {
     private mutating func addKeys() {
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in
-            Self.key.matches(in: message.bytes.decodingEscapes().text).compactMap { groups -> (label: String, text: String, message: Int)? in
-                guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else { return nil }
+            Self.key.matches(in: message.bytes.decodingEscapes().text).compactMap {
+                groups -> (label: String, text: String, message: Int)? in
+                guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else {
+                    return nil
+                }
                 let label = Self.labelsOfKeys[group - 1], hasDigit = text.utf8.contains(where: \.isDigit)
                 let isKey =
                     switch label {
@@ -130,7 +133,8 @@ struct SecretFinder {
         }
         // Other text around a known secret may look as if it belonged to it, and `Bearer` may have a part of one.
         let known = TextSearch(texts)
-        let parts = Set(TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
+        let parts = Set(
+            TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
         for key in found where !parts.contains(key.text) && known.matches(in: Array(key.text.utf8)).isEmpty {
             add(key.text, key.label, in: key.message, isEverywhere: true)
         }

@@ -47,7 +47,8 @@ struct SecretNames: Sendable {
     /// Whether a claim of a JWT may be a secret: under a name of the list, of who has recorded, or of the app.
     func redacts(claim value: NamedValue) -> Bool {
         guard value.isClaim else { return false }
-        return Self.claimsOfPersons.contains(value.name) || Self.claimsOfClients.contains(value.name) || label(of: value, inResponse: true) != nil
+        return Self.claimsOfPersons.contains(value.name) || Self.claimsOfClients.contains(value.name)
+            || label(of: value, inResponse: true) != nil
     }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
@@ -74,7 +75,9 @@ extension String {
     }
 
     /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.
-    var isCommon: Bool { utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter)) }
+    var isCommon: Bool {
+        utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter))
+    }
 
     /// Whether it is words and numbers, joined by the marks of names: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`.
     var isWords: Bool {

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Puts a placeholder in the place of each secret of some exchanges, and tries to find the secrets afterwards.
 struct SecretReplacer {
@@ -40,7 +40,9 @@ struct SecretReplacer {
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
         setPlaceholders()
         if isFromOtherProgram {
-            for message in messages.indices { replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange]) }
+            for message in messages.indices {
+                replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange])
+            }
         } else {
             checkNames()
             replace()
@@ -115,7 +117,9 @@ struct SecretReplacer {
             let search = TextSearch(spellings.map(\.text))
             for index in spellings.isEmpty ? 0..<0 : message.parts.indices {
                 if !message.parts[index].isBinary {
-                    message.parts[index].replace(search.matches(in: message.parts[index].bytes)) { secrets[spellings[$0].secret].replacement }
+                    message.parts[index].replace(search.matches(in: message.parts[index].bytes)) {
+                        secrets[spellings[$0].secret].replacement
+                    }
                 }
                 let (name, cure) = message.description(of: message.parts[index])
                 problems += check.secrets(in: message.parts[index].bytes).sorted().map { secret in

@@ -1,27 +1,22 @@
 package import Foundation
 import MiniRx
 
-/// A file that is written next to its destination, and replaces the destination when it is complete. It is removed with its last reference
-/// if it has not been moved.
+/// A file that is written next to its destination, and replaces the destination when it is complete. If it has not been moved, it is removed with
+/// its last reference.
 ///
-/// It only replaces a regular file, and keeps its mode. A link to one is followed. The file may be removed from any thread while another
-/// one writes. A process that is killed leaves it there: it is hidden, and its name ends in `.download`.
-///
-/// Its descriptor is closed with ``finish(isDurable:)`` or ``remove()``: an open one would keep the space of a removed file.
+/// It only replaces a regular file, and keeps its mode. A link to one is followed. A process that is killed leaves it there: it is hidden, and its
+/// name ends in `.download`. One thread at a time may write.
 package final class PartialFile: Sendable {
     private struct State {
-        /// Whether the descriptor is closed, or will be when the current write ends.
-        var isClosed = false
-        var isWriting = false
+        /// `nil` once it is closed.
+        var descriptor: Int32?
         var isMoved = false
-        var isRemoved = false
     }
 
     private let destination: URL
     private let target: Target
     private let path: String
-    private let descriptor: Int32
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Creates the file, under a hidden name.
     ///
@@ -32,26 +27,33 @@ package final class PartialFile: Sendable {
         self.destination = destination
         target = try Target(of: destination)
         path = target.folder + "/.\(UUID().uuidString).download"
-        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
         if let mode = target.mode { fchmod(descriptor, mode) }
+        state = Locked(State(descriptor: descriptor))
     }
 
     /// Throws if no file can be written to `destination`, as far as that can be known before.
     package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
-    deinit { if descriptor >= 0 { remove() } }
+    deinit {
+        close()
+        if !state.withLock(\.isMoved) { unlink(path) }
+    }
+
+    private func close() {
+        if let descriptor = state.withLock({ $0.descriptor.take() }) { _ = Foundation.close(descriptor) }
+    }
 
     // MARK: - Writing
 
     func append(_ chunk: Data) throws {
-        try withDescriptor {
-            var rest = chunk[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-                guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
-                rest = rest.dropFirst(max(count, 0))
-            }
+        guard let descriptor = state.withLock(\.descriptor) else { return }
+        var rest = chunk[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
+            rest = rest.dropFirst(max(count, 0))
         }
     }
 
@@ -60,11 +62,8 @@ package final class PartialFile: Sendable {
     /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
     ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
     func finish(isDurable: Bool = true) throws {
-        if isDurable { try withDescriptor { try synchronize() } }
-        closeAfterWriting()
-    }
-
-    private func synchronize() throws {
+        defer { close() }
+        guard isDurable, let descriptor = state.withLock(\.descriptor) else { return }
         #if canImport(Darwin)
         // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
         if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
@@ -76,15 +75,10 @@ package final class PartialFile: Sendable {
         }
     }
 
-    // MARK: - Moving and removing
-
-    /// Moves the whole file to its destination, unless that was done before. Throws `CancellationError` if the file was removed.
-    ///
-    /// It is moved under the lock, so that ``remove()`` either prevents the move or comes after it.
+    /// Moves the whole file to its destination, unless that was done before.
     package func moveToDestination() throws {
         try state.withLock { state in
             if state.isMoved { return }
-            if state.isRemoved { throw CancellationError() }
             // Something else may stand there by now.
             _ = try Target.mode(of: target.path, for: destination)
             guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
@@ -92,55 +86,14 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Removes the file, unless it has been moved to its destination.
-    func remove() {
-        let isMoved = state.withLock { state in
-            state.isRemoved = true
-            return state.isMoved
-        }
-        if !isMoved { unlink(path) }
-        closeAfterWriting()
-    }
-
-    /// Runs `body`, which uses the descriptor, unless the file was removed.
-    private func withDescriptor(_ body: () throws -> Void) throws {
-        let isClosed = state.withLock { state in
-            state.isWriting = !state.isClosed
-            return state.isClosed
-        }
-        guard !isClosed else { throw CancellationError() }
-        defer {
-            let isClosed = state.withLock { state in
-                state.isWriting = false
-                return state.isClosed
-            }
-            if isClosed { close(descriptor) }
-        }
-        try body()
-    }
-
-    /// Closes the descriptor, or lets the thread that writes do that.
-    private func closeAfterWriting() {
-        let isLast = state.withLock { state in
-            defer { state.isClosed = true }
-            return !state.isClosed && !state.isWriting
-        }
-        if isLast { close(descriptor) }
-    }
-
     /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
     /// - Parameter isDurable: Whether the file is also complete after a power failure.
     package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
         let file = try PartialFile(beside: destination, mode: mode)
-        do {
-            try file.append(data)
-            try file.finish(isDurable: isDurable)
-            try file.moveToDestination()
-        } catch {
-            file.remove()
-            throw error
-        }
+        try file.append(data)
+        try file.finish(isDurable: isDurable)
+        try file.moveToDestination()
     }
 }
 
@@ -215,6 +168,6 @@ extension CocoaError {
     fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
         let message = "the file cannot be written to \(place): \(reason)."
-        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place, NSError.isSafeToShowKey: true])
+        return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place])
     }
 }

@@ -5,7 +5,8 @@ extension APIError: LocalizedError {
     /// name of a type, except where the words are not ours:
     ///
     /// - The words of a `URLError` are the system's on Apple's systems, which are localized. The other sentences are in English.
-    /// - A 4xx may have a sentence of the server's own, under `message`, `detail`, `title` or `error_description`. A code is no sentence.
+    /// - A server's words stand in the place of ours where somebody vouches for them: the app, by the `errorMessage` of its provider or
+    ///   endpoint, or, for a 4xx, the type `application/problem+json` (RFC 9457).
     /// - Another underlying error of ``transport(_:underlying:)`` has its own words, if it has any.
     ///
     /// For the developer, see ``description``. The guide has a page with both: What an error says.
@@ -27,8 +28,8 @@ extension APIError: LocalizedError {
         case .invalidRequest: "The request could not be made."
         case .signedOut: "You are signed out."
         case .transport(_, let underlying): urlError?.userMessage ?? underlying.userMessage(by: redactor)
-        case .unacceptableStatus(let response): redactor.userMessage(of: response) ?? response.userMessage
-        case .decoding: "The server's answer could not be read."
+        case .unacceptableStatus(let response): response.userMessageOfServer.map(redactor.message) ?? response.userMessage
+        case .decoding(let response, _, _): response.errorMessage.map(redactor.message) ?? "The server's answer could not be read."
         }
     }
 }
@@ -47,25 +48,7 @@ extension Error {
         }
         let message = (self as? any LocalizedError)?.errorDescription ?? (self as NSError).userInfo[NSLocalizedDescriptionKey] as? String
         guard let message, !message.isEmpty else { return "The request could not be completed." }
-        return isSafeToShow ? redactor.secrets.redacted(message) : redactor.message(message)
-    }
-}
-
-extension Redactor {
-    /// The server's own sentence for people, if it says more than the status and contains nothing that only a developer reads.
-    fileprivate func userMessage(of response: APIResponse) -> String? {
-        guard 400...499 ~= response.statusCode,
-            let message = ServerMessage(response)?.userMessage?.trimmingCharacters(in: .whitespacesAndNewlines)
-        else { return nil }
-        let isSentence =
-            message.first?.isLowercase == false && message.contains { $0.isWhitespace } && !message.contains { "<>{}[]\\`_=".contains($0) }
-            && !message.contains("://")
-        let reason = HTTPStatus.reasonPhrases[response.statusCode] ?? ""
-        guard isSentence, self.message(message) == message, message.withoutFullStop.caseInsensitiveCompare(reason) != .orderedSame else {
-            return nil
-        }
-        let text = message.onOneLine.cut(to: 200)
-        return text.last.map { ".!?…。！？".contains($0) } == true ? text : text + "."
+        return redactor.redactedURLs(in: message)
     }
 }
 

@@ -25,8 +25,8 @@ extension APIResponse: CustomStringConvertible {
 // MARK: - Errors
 
 extension APIError: CustomStringConvertible {
-    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong, in the words of the
-    /// server if it has any. For people, see ``errorDescription``.
+    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong. It has nothing of a body
+    /// but the server's own message, and that only of a response with a status of 400 or more. For people, see ``errorDescription``.
     public var description: String { description(redacting: .standard) }
 
     package func description(redacting redaction: Redaction) -> String {
@@ -34,7 +34,6 @@ extension APIError: CustomStringConvertible {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
             let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            let reason = underlying?.isSafeToShow == true ? reason : redactor.message(reason)
             return "The request was not sent: \(reason)\(cause)."
         case .signedOut:
             return "The request was not completed: its user has signed out."
@@ -44,7 +43,8 @@ extension APIError: CustomStringConvertible {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let message = response.reasonNotToFollow.map { ": \($0)" } ?? redactor.serverMessage(of: response).map { ": \"\($0)\"" } ?? ""
+            let message =
+                response.reasonNotToFollow.map { ": \($0)" } ?? response.serverMessage.map { ": \"\(redactor.message($0))\"" } ?? ""
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
             return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body.onOneLine)."
         case .decoding(let response, let expected, let underlying):
@@ -69,7 +69,9 @@ extension APIError: CustomNSError, CustomReflectable {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: userMessage, NSDebugDescriptionErrorKey: description]
         userInfo[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         if let error = urlError ?? underlying {
-            let underlyingInfo = [NSLocalizedDescriptionKey: redactor.explanation(of: error)]
+            // The text of an error of a decoder may quote the value.
+            let text = if case .decoding = self { error.problemOfDecoding } else { redactor.explanation(of: error) }
+            let underlyingInfo = [NSLocalizedDescriptionKey: text]
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
             userInfo[NSUnderlyingErrorKey] =
                 urlError.map { URLError($0.code, userInfo: underlyingInfo) }

@@ -1,30 +1,23 @@
 import Foundation
 
-extension [any CodingKey] {
-    /// `items[3].owner.login`. A key of a dictionary is hidden as a word is. The name of a property, which stands in the code, is not.
-    func text(by redactor: Redactor) -> String {
-        guard !isEmpty else { return "the top level" }
-        return reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else {
-                let key = Mirror(reflecting: key).isEnumCase ? key.stringValue : redactor.message(key.stringValue)
-                text += text.isEmpty ? key : ".\(key)"
-            }
+extension Redactor {
+    /// The words of an error of the app, a transport or the system, for a developer.
+    func explanation(of error: any Error) -> String {
+        switch error {
+        case let error as URLError: error.reason.map(redacted) ?? redactedURLs(in: error.localizedDescription)
+        case let error as APIError: error.description(redacting: redaction)
+        case let error as DecodingError: error.summary()
+        case let error as CocoaError: redactedURLs(in: error.explanation)
+        default: type(of: error) is NSError.Type ? redactedURLs(in: error.explanation) : redacted(error.explanation)
         }
     }
-}
-
-extension Mirror {
-    /// Whether the value is a case of an enumeration without a value of its own.
-    fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
 }
 
 extension Error {
     /// The error's own words for a developer, for use in a description.
     package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
-            let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text(by: Redactor()))"
+            let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text())"
             return place.isEmpty ? context.debugDescription : context.debugDescription.withoutFullStop + place
         }
         if let error = self as? CocoaError {
@@ -39,22 +32,4 @@ extension Error {
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"
     }
-
-    /// Whether this library or a mock has written the description, so that it needs no redaction.
-    var isSafeToShow: Bool { (self as NSError).userInfo[NSError.isSafeToShowKey] as? Bool == true }
-}
-
-extension NSError {
-    /// The key in `userInfo` that says that the description shows no secret, and needs no redaction.
-    package static let isSafeToShowKey = "APIProvider.isSafeToShow"
-}
-
-extension String {
-    /// The text with a space for each control character, line separator and paragraph separator.
-    package var onOneLine: String {
-        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
-        return String(map { $0.unicodeScalars.contains { unwanted.contains($0.properties.generalCategory) } ? " " : $0 })
-    }
-
-    var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -1,25 +1,19 @@
 /// The parts of a request and its response that errors, their `userInfo`, log lines, cURL texts and dumps show.
 ///
-/// There are two: ``none`` shows everything, bodies included, and ``standard`` shows this:
+/// There are two: ``none`` shows everything, and ``standard`` shows this:
 ///
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
 /// 2. The status code, its reason phrase, and the media type and size of the body.
 /// 3. The names of headers, and the values of those that say nothing about a person or a credential, such as `Retry-After`.
-/// 4. What the server says went wrong: the message of a JSON body, with the fields that it names and its number, the `Message` of XML, the
-///    first line of `text/plain`, or the title of an HTML page. Of a successful response that does not decode, the message is shown only if
-///    the body says that it is an error. It is cut to 200 bytes, and the part about its fields to another 200.
+/// 4. With a status of 400 or more, the server's own message: one line of at most 200 characters. No text of an error has a body.
 ///
-/// ### Words in messages
-///
-/// In messages, and in the keys of dictionaries, a word is `…` if it has letters and digits and 12 characters or more, or is a number of
-/// more than seven digits, or was sent as a credential: in the query or a header under a name such as `api_key` or `Authorization`, by
-/// ``AuthenticationMiddleware`` or ``DefaultQueryMiddleware``, or as `\(secret:)`. Dates, times and versions stay.
+/// What the request holds as a secret is `…` in each text, if it has six bytes or more: what you wrote as `\(secret:)`, what a middleware
+/// marked, its `Authorization` and cookies, and what it sends in a header or the query under a name such as `api_key`.
 ///
 /// ### Not hidden
 ///
-/// Two kinds of secrets are not hidden: those in a path, unless you write `\(secret:)`, and short or digitless ones in a message of a
-/// server or of your own errors, unless the request has sent them as a credential. Recordings keep more, so that their bodies can be
-/// decoded: see Record and replay in MockNetworkRecordings.
+/// A secret in a path, unless you write `\(secret:)`; a secret that only the body of the request holds, or in another spelling, if the server
+/// repeats it in its message; and one of fewer than six bytes, unless it is a whole segment of the path.
 public struct Redaction: Sendable {
     /// Hides what may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)

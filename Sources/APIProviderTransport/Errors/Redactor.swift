@@ -6,26 +6,30 @@ package struct Redactor: Sendable {
     /// What the program has marked as secret in the request.
     package let secrets: RequestSecrets
     /// The same, and what the request sends as a credential.
-    private var secretsOfMessages: RequestSecrets
+    private let secretsInText: RequestSecrets
 
-    package init(_ redaction: Redaction = .standard) { self.init(redaction, secrets: RequestSecrets(), credentials: []) }
-
-    init(_ redaction: Redaction, secrets: RequestSecrets, credentials: [String]) {
-        (self.redaction, self.secrets, secretsOfMessages) = (redaction, secrets, secrets)
-        secretsOfMessages.add(credentials)
+    /// - Parameter request: The request whose secrets are hidden; `nil` if there is none.
+    package init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
+        let request = redaction.showsEverything ? nil : request
+        (self.redaction, secrets) = (redaction, request?.secrets ?? RequestSecrets())
+        var secrets = secrets
+        secrets.add(request?.credentialValues ?? [])
+        secretsInText = secrets
     }
+
+    // MARK: - Requests
+
+    /// `GET https://api.example.com/search?q=…`
+    package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
     /// Returns the URL with `…` for the values of its query, and without user, password and fragment.
     package func url(_ url: URL) -> String {
-        guard !redaction.showsEverything else { return url.absoluteString }
-        return Self.redacted(url: url.absoluteString, secrets: secrets)
+        redaction.showsEverything ? url.absoluteString : Self.redacted(url: url.absoluteString, secrets: secrets)
     }
 
     /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
-    ///
-    /// - Parameter redactsWords: Whether segments of its path are hidden as the words of a message are.
-    package static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets(), redactsWords: Bool = false) -> String {
-        URLText(text).redacted(path: { redactsWords ? $0.redactingSegments : secrets.redacted(path: $0) }) { query in
+    package static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
+        URLText(text).redacted(path: { secrets.redacted(path: $0) }) { query in
             URLText.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
                 // is hidden, too.
@@ -39,32 +43,34 @@ package struct Redactor: Sendable {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.redacted(value) : "…"
     }
 
-    /// Returns a message without what the request sends as a credential, and without words that may be secrets. The message comes from a
-    /// server, the system or the app.
-    package func message(_ text: String) -> String {
-        redaction.showsEverything ? text : secretsOfMessages.redacted(text).redactingWords
+    // MARK: - Texts
+
+    /// Returns a text of a server or the app without what the request holds as a secret.
+    package func redacted(_ text: String) -> String { secretsInText.redacted(text) }
+
+    /// Returns a text of the system, whose URLs are shown as those of requests are.
+    func redactedURLs(in text: String) -> String {
+        guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
+        var rest = text[...], shown = ""
+        while let start = rest.range(of: #"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+"#, options: .regularExpression) {
+            shown += rest[..<start.lowerBound] + Self.redacted(url: String(rest[start]), secrets: secrets)
+            rest = rest[start.upperBound...]
+        }
+        return redacted(shown + rest)
     }
 
-    /// Returns any text without what the request sends as a credential.
-    package func redacted(_ text: String) -> String { secretsOfMessages.redacted(text) }
+    /// Returns the words of a server or of the app about a response, on one line of at most 200 characters.
+    func message(_ text: String) -> String {
+        // The secrets first, so that the cut leaves no part of one.
+        let text = redacted(text)
+        let start = text.prefix(200)
+        return (start.endIndex == text.endIndex ? text : start.dropLast() + "…").onOneLine.cut(to: 1_000)
+    }
 
     /// The media type and the size of a body: `(text/html, 5,120 bytes)`.
     package func size(_ count: Int, type: String?) -> String {
         let type = type.map { header("Content-Type", $0.mediaType).cut(to: 100) } ?? ""
         return "(\(type.isEmpty ? "" : "\(type), ")\(count.grouped) \(count == 1 ? "byte" : "bytes"))"
-    }
-
-    /// The text of a body if everything is shown and it is text; `nil` otherwise.
-    ///
-    /// - Parameter total: The number of bytes of the whole body, of which `body` may be the beginning.
-    package func text(of body: Data, total: Int) -> String? {
-        guard redaction.showsEverything else { return nil }
-        // The beginning of a body may end within a character.
-        let cuts = 0...(total > body.count ? 3 : 0)
-        guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
-            return nil
-        }
-        return total > body.count ? text + "…" : text
     }
 }
 
@@ -76,4 +82,21 @@ extension Int {
 extension URL {
     /// The URL for people: see ``Redactor/url(_:)``.
     package var redacted: String { Redactor().url(self) }
+}
+
+extension String {
+    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian and
+    /// emoji need them.
+    package var onOneLine: String {
+        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        return String(
+            map { character in
+                let isUnwanted = character.unicodeScalars.contains {
+                    unwanted.contains($0.properties.generalCategory) || $0.properties.isBidiControl
+                }
+                return isUnwanted ? " " : character
+            })
+    }
+
+    package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -1,115 +1,85 @@
 import Foundation
 
-/// The error message in the body of a response, not redacted.
-///
-/// It is found under the names of RFC 9457, RFC 6749, JSON:API and GraphQL, and other common ones, in any spelling: `errorMessage` is
-/// `error_message`.
-struct ServerMessage {
-    /// The message about the request as a whole.
-    private(set) var summary: String?
-    /// The number of the error, unless it is the status, and the messages about at most three parts of the request, each after the name of
-    /// its field: `email: has already been taken`.
-    private(set) var details: [String] = []
-    /// The message that is a sentence for people, and not a code; `nil` if there is none.
-    private(set) var userMessage: String?
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
-    /// `nil` if the body says nothing.
-    init?(_ response: APIResponse) {
-        let (body, type) = (response.data, response.value(forHTTPHeaderField: "Content-Type")?.mediaType ?? "")
-        // A larger body is no message, and takes long to read.
-        guard !body.isEmpty, body.count <= 1 << 20 else { return nil }
-        if let json = try? JSONSerialization.jsonObject(with: body) {
-            let members = ErrorMembers(json, status: response.statusCode)
-            let (found, parts) = (members.summary, members.details())
-            summary = found?.message ?? (parts.isEmpty ? members.code : nil)
-            // A reason phrase that stands for the parts says no more than the status.
-            if !parts.isEmpty, summary == HTTPStatus.reasonPhrases[response.statusCode] { summary = nil }
-            details = [found?.number].compactMap { $0 } + parts.filter { $0 != summary }.unique(3)
-            userMessage = members.userMessage
-        } else if body.first(where: { !Self.spaces.contains($0) }) == UInt8(ascii: "<") {
-            let text = String(decoding: body.prefix(1 << 16), as: UTF8.self)
-            summary = text.isHTML(type) ? text.messageOfHTML(besides: response.statusDescription) : text.messageOfXML
-        } else if type == "text/plain" {
-            summary = String(data: body, encoding: .utf8)?.firstLine
-        }
-        if summary == nil, details.isEmpty { return nil }
-        (summary, details, userMessage) = (summary?.beginning, details.map(\.beginning), userMessage?.beginning)
+extension APIResponse {
+    /// The server's message for a developer, from a response with a status of 400 or more: the text of the app's `errorMessage`, or else the
+    /// first of a few places that has one. Other places are the app's to name.
+    var serverMessage: String? {
+        if let errorMessage { return errorMessage }
+        guard statusCode >= 400, data.count <= 1_000_000 else { return nil }
+        return problem?.message ?? jsonMessage ?? firstLineOfText ?? challengeMessage
     }
 
-    /// White space, and the bytes of a byte order mark.
-    private static let spaces: [UInt8] = [9, 10, 13, 32, 0xEF, 0xBB, 0xBF]
+    /// The server's message for people, where somebody vouches for it: the app, or the type of a document that is written for people.
+    var userMessageOfServer: String? { errorMessage ?? (400...499 ~= statusCode ? problem?.userMessage : nil) }
 
-    /// Whether a body of JSON says itself that it is an error, whatever the status is: `{"ok": false, …}`, or a member `error` or `errors`.
-    static func isError(_ body: Data) -> Bool {
-        guard body.count <= 1 << 20, let json = try? JSONSerialization.jsonObject(with: body) as? [String: Any] else { return false }
-        let members = ErrorMembers(json, status: 200)
-        return ["ok", "success"].contains { members[$0] as? Bool == false }
-            || ["error", "errors", "errormessage", "errormessages", "errorcode", "errordescription"].contains {
-                switch members[$0] {
-                case let list as [Any]: !list.isEmpty
-                case let value: value is String || value is [String: Any]
-                }
-            }
+    private var mediaType: String { value(forHTTPHeaderField: "Content-Type")?.mediaType ?? "" }
+
+    // MARK: - The places
+
+    /// The body as problem details (RFC 9457).
+    private var problem: ProblemDetails? {
+        mediaType == "application/problem+json" ? members.map { ProblemDetails($0) } : nil
+    }
+
+    private var members: [String: Any]? {
+        guard data.first(where: { ![9, 10, 13, 32].contains($0) }) == UInt8(ascii: "{") else { return nil }
+        return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
+    }
+
+    /// The text of an OAuth error (RFC 6749, section 5.2), or of the members that most APIs have.
+    private var jsonMessage: String? {
+        guard let members else { return nil }
+        if let code = members.text("error"), let text = members.text("error_description") { return "\(code): \(text)" }
+        let first = (members["errors"] as? [Any])?.first
+        return members.text("message") ?? members.text("error") ?? members.text("detail")
+            ?? (members["error"] as? [String: Any])?.text("message") ?? (first as? [String: Any])?.text("message")
+    }
+
+    private var firstLineOfText: String? {
+        guard mediaType == "text/plain", let text = String(data: data, encoding: .utf8) else { return nil }
+        let line = text.split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
+        // What looks like another format is a body.
+        return line.flatMap { "{[<\"".contains($0.prefix(1)) ? nil : $0 }
+    }
+
+    /// The error of a challenge. The body beside it is often empty (RFC 6750, section 3).
+    private var challengeMessage: String? {
+        guard var rest = value(forHTTPHeaderField: "WWW-Authenticate")?[...] else { return nil }
+        var values: [String: String] = [:]
+        // The first parameter of a challenge stands behind its scheme.
+        while !rest.isEmpty {
+            for (name, value) in rest.takeParameters() { values[name.split(separator: " ").last.map(String.init) ?? ""] = value }
+        }
+        return [values["error"], values["error_description"]].compactMap { $0 }.joined(separator: ": ").nonblank
     }
 }
 
-extension [String] {
-    /// The first texts that differ.
-    fileprivate func unique(_ count: Int) -> [String] {
-        reduce(into: []) { if $0.count < count, !$0.contains($1) { $0.append($1) } }
+/// Problem details for HTTP APIs (RFC 9457).
+private struct ProblemDetails {
+    private let detail: String?
+    private let title: String?
+    private let hasOwnType: Bool
+
+    init(_ members: [String: Any]) {
+        (detail, title) = (members.text("detail"), members.text("title"))
+        hasOwnType = (members["type"] as? String).map { !["", "about:blank"].contains($0) } ?? false
     }
+
+    var message: String? { detail ?? title }
+
+    /// Without a type of its own, the title is the phrase of the status.
+    var userMessage: String? { detail ?? (hasOwnType ? title : nil) }
+}
+
+extension [String: Any] {
+    fileprivate func text(_ name: String) -> String? { (self[name] as? String)?.nonblank }
 }
 
 extension String {
-    /// The text, or its first 2 KB, without the word that the cut divides: a part of a secret may not look like one. Nobody reads more, and
-    /// it takes long to redact.
-    fileprivate var beginning: String {
-        guard utf8.count > 2048 else { return self }
-        let text = String(decoding: utf8.prefix(2048), as: UTF8.self)
-        return text[..<(text.lastIndex(where: \.isWhitespace) ?? text.endIndex)] + "…"
-    }
-
-    fileprivate var firstLine: String? {
-        split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
-    }
-
-    // MARK: - Markup
-
-    fileprivate func isHTML(_ type: String) -> Bool {
-        type.contains("html") || prefix(1024).range(of: "<html", options: .caseInsensitive) != nil
-    }
-
-    /// The `<pre>` of frameworks, or else the `<title>`, unless it is the status alone.
-    fileprivate func messageOfHTML(besides statusDescription: String) -> String? {
-        ["pre", "title"].lazy.compactMap { element($0) }.first { $0.caseInsensitiveCompare(statusDescription) != .orderedSame }
-    }
-
-    /// The message of S3, Azure and SOAP, after its code if it has one.
-    fileprivate var messageOfXML: String? {
-        let code = element("code").flatMap { $0.isCode ? "\($0): " : nil } ?? ""
-        return ["message", "faultstring", "text", "detail", "title"].lazy.compactMap { element($0) }.first.map { code + $0 }
-            ?? element("code")
-    }
-
-    /// The first line of the first element of that name, in any case and any namespace, that has text.
-    private func element(_ name: String) -> String? {
-        let tag = "<(?:[A-Za-z0-9-]+:)?\(name)(?:\\s[^<>]*)?>"
-        guard let start = range(of: tag, options: [.regularExpression, .caseInsensitive])?.upperBound else { return nil }
-        let rest = self[start...]
-        let data = "<![CDATA["
-        let content =
-            rest.hasPrefix(data) ? rest.dropFirst(data.count).components(separatedBy: "]]>")[0] : rest.prefix { $0 != "<" }.unescaped
-        return content.firstLine
-    }
-}
-
-extension Substring {
-    /// The text with the characters that entities of XML stand for.
-    fileprivate var unescaped: String {
-        [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#39;", "'"), ("&nbsp;", " "), ("&amp;", "&")].reduce(
-            String(self)
-        ) {
-            $0.replacingOccurrences(of: $1.0, with: $1.1)
-        }
-    }
+    /// `nil` if there is nothing to read in it.
+    package var nonblank: String? { contains { !$0.isWhitespace } ? self : nil }
 }

@@ -8,9 +8,9 @@ extension URLError {
     /// The key of a transport's own reason, which replaces the description of the error's code.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
-    /// An error with a reason that this library has written, which needs no redaction.
+    /// An error with a reason in place of the description of its code.
     package init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
-        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason, NSError.isSafeToShowKey: true]) { $1 })
+        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason]) { $1 })
     }
 
     /// Whether the device has no connection to a network that it may use.
@@ -35,14 +35,13 @@ extension URLError {
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
-        let text = reason(by: redactor) ?? standardReason(host, port) ?? redactor.message(localizedDescription.withoutFullStop)
+        let text =
+            reason.map(redactor.redacted) ?? standardReason(host, port) ?? redactor.redactedURLs(in: localizedDescription.withoutFullStop)
         return "\(text) (URLError \(code.rawValue))."
     }
 
     /// The reason that its transport has given; `nil` if it has given none.
-    func reason(by redactor: Redactor) -> String? {
-        (userInfo[Self.reasonKey] as? String).map { isSafeToShow ? $0 : redactor.message($0) }
-    }
+    var reason: String? { userInfo[Self.reasonKey] as? String }
 
     // MARK: - For people
 

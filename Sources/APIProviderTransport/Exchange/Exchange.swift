@@ -95,15 +95,16 @@ public import FoundationNetworking
         transport.cookies?.storeCookies(of: response, to: original)
         do {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
-            guard isInMemory, response.isSuccessful else { return true }
-            switch original.destination {
+            guard isInMemory else { return true }
+            let destination = original.destination
+            // The file of an earlier attempt is not that of this response.
+            destination.download?.take()
+            guard response.isSuccessful else { return true }
+            switch destination {
             case .memory: return true
-            case .file(let url, let download):
+            case .file(let url, _):
                 let file = try PartialFile(beside: url)
-                download?.begin(file)
-                let isOpen = state.withLock { $0.replaceSink(with: .file(file)) } != nil
-                if !isOpen { file.remove() }
-                return isOpen
+                return state.withLock { $0.replaceSink(with: .file(file)) } != nil
             case .stream(let type):
                 guard let type, !response.mayHaveMediaType(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
                     return deliverStream(response)
@@ -177,18 +178,13 @@ public import FoundationNetworking
         if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
     }
 
-    /// Cancels the exchange and removes its partial file. No event follows. A progress report that already runs on another thread may
+    /// Cancels the exchange. No event follows. A progress report that already runs on another thread may
     /// finish. The exchange counts against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         if case .finished = phase, transfer == nil { return }
         transport.timeoutMonitor?.stopWatching(self)
-        switch phase {
-        case .waiting: ticket?.release()
-        case .receiving(_, let sink): sink.file?.remove()
-        case .delivering(let file): file?.remove()
-        case .sending, .finished: break
-        }
+        if case .waiting = phase { ticket?.release() }
         transfer?.dispose()
     }
 
@@ -216,7 +212,6 @@ extension Exchange {
                 deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, file: sink.file) }
             }
         case .failure(let error, let sink):
-            sink?.file?.remove()
             transport.executor.execute { [self] in
                 let urlError = sink == nil ? (error as? URLError)?.addingUploadHint(for: original) : nil
                 deliver(nil) { throw urlError ?? error }
@@ -227,8 +222,7 @@ extension Exchange {
         }
     }
 
-    /// Closes the file, and delivers the response. If `makeResponse` or the file throws, delivers that error. A dispose that comes first
-    /// leaves no file.
+    /// Closes the file, and delivers the response. If `makeResponse` or the file throws, delivers that error.
     private func deliver(_ file: PartialFile?, _ makeResponse: () throws -> APIResponse) {
         do {
             if let file {
@@ -238,7 +232,6 @@ extension Exchange {
             }
             if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {
-            file?.remove()
             // A body whose file has become unreadable was not sent: the request is invalid.
             let isInvalid = if case .invalidRequest? = error as? APIError { true } else { false }
             observer(.failure(isInvalid ? error : APIError.transport(original, underlying: error)))

@@ -15,8 +15,8 @@ struct ExchangeState {
         case sending
         /// The head has come, and the body goes into a sink.
         case receiving(HTTPURLResponse, BodySink)
-        /// Its end is known, and the event is on its way, with the file in which the body has come.
-        case delivering(PartialFile?)
+        /// Its end is known, and the event is on its way.
+        case delivering
         /// The event was delivered, the stream has ended, or the exchange was cancelled.
         case finished
     }
@@ -187,7 +187,7 @@ struct ExchangeState {
     mutating func end(_ error: (any Error)?) -> Ending? {
         switch phase {
         case .waiting, .sending:
-            phase = .delivering(nil)
+            phase = .delivering
             return .failure(error ?? URLError(.badServerResponse), nil)
         case .receiving(let response, let sink):
             let error = error.map { response.explaining($0) } ?? bodyFailure(of: response)
@@ -195,7 +195,7 @@ struct ExchangeState {
                 phase = .finished
                 return .endOfStream(stream, error)
             }
-            phase = .delivering(error == nil ? sink.file : nil)
+            phase = .delivering
             if let error {
                 let reason = expectedStreamType.map { "the response is not \($0), and its body did not end in time" }
                 return .failure(reason.map { URLError(.cannotDecodeContentData, reason: $0) } ?? error, sink)

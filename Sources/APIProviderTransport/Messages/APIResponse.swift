@@ -34,10 +34,15 @@ public struct APIResponse: Sendable {
     package var bodyStream: SingleUseStream? { content.bodyStream }
     /// The name of the data in errors: "the body", or a part of it such as "line 3".
     var excerptName: String { content.excerptName }
-    /// Whether errors may explain the body as JSON.
-    package var isReadAsJSON: Bool {
-        get { content.isReadAsJSON }
-        set { content.isReadAsJSON = newValue }
+    /// What the app's `errorMessage` has said of an error with this response.
+    package var errorMessage: String? {
+        get { content.errorMessage }
+        set { content.errorMessage = newValue }
+    }
+    /// Whether its decoder converts the names of members from snake case, so that errors name them as the body does.
+    package var convertsSnakeCase: Bool {
+        get { content.convertsSnakeCase }
+        set { content.convertsSnakeCase = newValue }
     }
 
     /// A response passes through each operator of a chain, so it is in a box.
@@ -52,7 +57,8 @@ public struct APIResponse: Sendable {
         var file: PartialFile?
         var wasServedFromCache = false
         var excerptName = "the body"
-        var isReadAsJSON = true
+        var errorMessage: String?
+        var convertsSnakeCase = false
     }
 
     // MARK: - Creating a response

@@ -7,9 +7,7 @@ extension BodyPiece {
         do {
             self = .file(file, count: try file.countOfReadableBytes())
         } catch {
-            let userInfo = (error as NSError).userInfo.merging([NSError.isSafeToShowKey: true]) { $1 }
-            let cause = CocoaError((error as? CocoaError)?.code ?? .fileReadUnknown, userInfo: userInfo)
-            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: cause)
+            throw APIError.invalidRequest(reason: "its body cannot be read from \(file.path)", underlying: error)
         }
     }
 }

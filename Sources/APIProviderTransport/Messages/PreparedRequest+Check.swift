@@ -10,7 +10,7 @@ extension PreparedRequest {
     package mutating func check() throws {
         if isChecked { return }
         guard method.rawValue.isToken else {
-            throw APIError.invalid("its method \"\(Redactor().message(method.rawValue))\" is not a token (RFC 9110, section 9.1)")
+            throw APIError.invalid("its method \"\(method.rawValue)\" is not a token (RFC 9110, section 9.1)")
         }
         try url.check()
         if let foundationRequest { try Self.check(foundationRequest) }

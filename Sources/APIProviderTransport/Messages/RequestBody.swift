@@ -140,10 +140,7 @@ package enum BodyPiece: Sendable, Equatable {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
         let message = "the file \(file.path) \(reason)."
-        let userInfo: [String: Any] = [
-            NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message, NSError.isSafeToShowKey: true,
-        ]
-        return CocoaError(.fileReadUnknown, userInfo: userInfo)
+        return CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: file.path, NSLocalizedDescriptionKey: message])
     }
 }
 

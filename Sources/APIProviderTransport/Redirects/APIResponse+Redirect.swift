@@ -16,27 +16,25 @@ extension APIResponse {
         guard scheme.isHTTP && request.url.scheme?.isHTTP == true || ["https", request.url.scheme?.lowercased()].contains(scheme) else {
             return (nil, "its Location is \(scheme)\(location.contains("://") ? "://" : ":")…, which is not followed")
         }
+        if scheme == "http", request.url.scheme?.lowercased() == "https" {
+            return (nil, "its Location is http://…, which is not followed from https")
+        }
         guard url.host?.isEmpty == false else { return (nil, "its Location has no host") }
         if let port = url.impossiblePort { return (nil, "its Location has the port \(port); the highest is 65535") }
         return (url, nil)
     }
 
-    /// Whether it is a redirect that loses the encryption. Only the closure of a policy may follow it.
-    private func isDowngrade(to url: URL) -> Bool { request.url.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http" }
-
     /// The reason why this redirect was not followed; `nil` if this is no redirect.
     var reasonNotToFollow: String? {
         guard let target = redirectTarget else { return nil }
-        guard let url = target.url else { return target.problem }
-        guard case .follow = request.options.redirectPolicy.kind else { return "the redirectPolicy of its request has not followed it" }
-        return isDowngrade(to: url) ? "its Location is http://…, which is not followed from https; see redirectPolicy" : nil
+        if target.url == nil { return target.problem }
+        if case .follow = request.options.redirectPolicy.kind { return nil }
+        return "the redirectPolicy of its request has not followed it"
     }
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
-    ///
-    /// - Parameter allowsDowngrade: Whether a redirect from https to http is proposed.
-    func proposedRequest(of sent: PreparedRequest, allowsDowngrade: Bool = false) -> PreparedRequest? {
-        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url), allowsDowngrade || !isDowngrade(to: to) else { return nil }
+    func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }
         let from = request.url
 
         var next = sent

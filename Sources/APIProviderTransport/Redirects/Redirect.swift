@@ -38,7 +38,7 @@ extension APIResponse {
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
         try requireNotRedirected(of: sent)
-        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent, allowsDowngrade: true) else { return nil }
+        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent) else { return nil }
         guard var next = try decide(proposed, self) else { return nil }
         // The closure may have made it anew. It is the next request all the same, with the options and the destination.
         let options = next.options

@@ -10,7 +10,7 @@ public struct RedirectPolicy: Sendable {
 
     package let kind: Kind
 
-    /// Redirects are followed, at most 20.
+    /// Redirects are followed, at most 20. A redirect from https to http is always the response.
     public static let follow = RedirectPolicy(kind: .follow)
     /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
     /// `withResponse()`.
@@ -23,8 +23,8 @@ public struct RedirectPolicy: Sendable {
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
-    ///   its ``Endpoint/validating(_:)`` accepts it. If the closure throws, the request fails with that error. It is also asked about a
-    ///   redirect from https to http, which ``follow`` does not follow.
+    ///   its ``Endpoint/validating(_:)`` accepts it. If the closure throws, the request fails with that error. It is not
+    ///   asked about a redirect from https to http, which is the response: to follow one, request its `Location`.
     public static func decide(
         _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
     ) -> RedirectPolicy {

@@ -106,7 +106,7 @@ extension RecordedFile {
         struct Head: Encodable {
             let _names: [String: String]
             let _test: String?
-            let creator = ["name": "MockNetwork", "version": "1.0"]
+            let creator = ["name": "APIProviderMocks", "version": "1.0"]
             let version = "1.2"
         }
         let encoder = JSONEncoder()

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A HAR 1.2 file, of a recording or of another program.
 ///

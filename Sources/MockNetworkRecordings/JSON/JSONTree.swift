@@ -1,5 +1,5 @@
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// JSON that is compared by its meaning. Numbers are exact, and strings are compared by their bytes.
 enum JSONTree: Equatable {

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// The bytes of a value within a message, without their escapes, and the place in the message that each byte comes from.
 struct SourceText {

@@ -1,4 +1,4 @@
-import MockNetwork
+import APIProviderMocks
 
 /// The kinds of values at each place in JSON. All elements of an array share one place, such as `items[].name`.
 struct JSONShape {

@@ -1,8 +1,8 @@
 import APIProvider
+import APIProviderMocks
 import Dispatch
 import Foundation
 import MiniRx
-import MockNetwork
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,7 +1,7 @@
 package import APIProvider
+import APIProviderMocks
 import Foundation
 import MiniRx
-import MockNetwork
 
 /// A recording that a test names: where its file is, what of it is secret, and what is compared.
 package struct Recording: Sendable {

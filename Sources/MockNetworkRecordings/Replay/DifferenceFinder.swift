@@ -1,4 +1,4 @@
-import MockNetwork
+import APIProviderMocks
 
 /// A part of an entry and of a request, and the part of the request as a report shows it.
 struct Sides<Part> {

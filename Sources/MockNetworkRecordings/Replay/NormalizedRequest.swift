@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A request as replay compares it: the URL by its parts, and the body by its meaning.
 struct NormalizedRequest: Sendable {

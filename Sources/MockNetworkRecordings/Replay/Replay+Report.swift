@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 extension Replay {
     /// The nearest entries and what differs, for a request that none answers. Secrets of the request are shown by their names.

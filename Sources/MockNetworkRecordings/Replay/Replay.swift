@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Chooses the entry of a file that answers each request.
 struct Replay: Sendable {

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// The response of an entry as the app gets it: with the texts that placeholders stand for in this replay, and times moved to now.
 struct ReplayedResponse {

@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Finds texts in other text, also if they are escaped there for a URL, JSON or HTML, or with one of these escapes inside another.
 struct EscapedSearch {

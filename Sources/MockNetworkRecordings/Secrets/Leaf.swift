@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A value in a message, such as a header, a query item, a field or a member of JSON, and the name under which it stands.
 struct Leaf {

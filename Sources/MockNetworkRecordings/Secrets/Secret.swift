@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// A text that does not stand in the file, and the placeholder that stands there for it.
 struct Secret {

@@ -113,7 +113,7 @@ struct SecretNames: Sendable {
     /// The ends of words that are written as one, such as `csrfmiddlewaretoken`.
     private static let weakEndings = ["token", "secret", "apikey", "password"]
     /// Responses use these for much else.
-    private static let namesInRequests = Set(["auth", "jwt", "appid"] + String.namesOfKeys)
+    private static let namesInRequests = Set(["auth", "jwt", "appid"] + String.apiKeySuffixes)
     /// A number is secret only under these, and under those that the test hides.
     private static let numbers: Set = ["pin", "otp", "passcode", "pass-code", "cvv", "cvc", "card-number", "cardnumber"]
     /// A version such as `v2` is "v" here, because the words have no digits.

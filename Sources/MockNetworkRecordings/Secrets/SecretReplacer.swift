@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 /// Replaces each secret in some traffic by a placeholder, wherever it stands.
 struct SecretReplacer {

@@ -6,7 +6,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
     let status: Int
     let type: String
     let text: String
-    /// What a developer looks for: the server's words, the field, and the number that matters.
+    /// What a developer looks for, as it stands in the body: the server's message, and what else matters.
     let words: [String]
 
     var testDescription: String { api }
@@ -24,7 +24,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             {"message":"Validation Failed","errors":[{"resource":"Issue","field":"title","code":"missing_field"}],
             "documentation_url":"https://docs.github.com/rest/issues/issues#create-an-issue","status":"422"}
             """#,
-            "Validation Failed", "title missing_field"),
+            "Validation Failed", "missing_field"),
         .init(
             "Stripe", 402,
             #"""
@@ -51,12 +51,12 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
         .init(
             "FastAPI", 422,
             #"{"detail":[{"type":"missing","loc":["body","price"],"msg":"Field required","input":{"name":"Foo"}}]}"#,
-            "price: Field required"),
+            "Field required"),
         .init(
             "Rails", 422,
             #"{"errors":{"password":["is too short (minimum is 6 characters)"],"email":["has already been taken"]}}"#,
-            "email: has already been taken", "password: is too short (minimum is 6 characters)"),
-        .init("Rails without a name", 422, #"{"email":["has already been taken"]}"#, "email: has already been taken"),
+            "has already been taken", "is too short (minimum is 6 characters)"),
+        .init("Rails without a name", 422, #"{"email":["has already been taken"]}"#, "has already been taken"),
         .init(
             "RFC 9457", 403, type: "application/problem+json",
             #"""
@@ -66,7 +66,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "Your current balance is 30, but that costs 50."),
         .init(
             "Laravel", 422, #"{"message":"The given data was invalid.","errors":{"email":["The email field is required."]}}"#,
-            "email: The email field is required"),
+            "The given data was invalid.", "The email field is required."),
         .init(
             "Spring Boot", 500,
             #"{"timestamp":"2026-03-01T10:00:00.000+00:00","status":500,"error":"Internal Server Error","path":"/api/orders"}"#,
@@ -77,7 +77,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             {"code":21211,"message":"The 'To' number +15005550001 is not a valid phone number.",
             "more_info":"https://www.twilio.com/docs/errors/21211","status":400}
             """#,
-            "21211", "is not a valid phone number"),
+            "is not a valid phone number", "21211"),
         .init("Firebase", 401, #"{"error" : "Permission denied"}"#, "Permission denied"),
         .init(
             "OpenAI", 404,
@@ -100,7 +100,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             {"code":50035,"errors":{"content":{"_errors":[{"code":"BASE_TYPE_REQUIRED","message":"This field is required"}]}},
             "message":"Invalid Form Body"}
             """#,
-            "50035", "Invalid Form Body", "content: This field is required"),
+            "Invalid Form Body", "50035", "This field is required"),
         .init(
             "Shopify", 401, #"{"errors":"[API] Invalid API key or access token (unrecognized login or wrong password)"}"#,
             "[API] Invalid API key or access token"),
@@ -116,7 +116,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "was not found"),
         .init(
             "Django", 400, #"{"username":["A user with that username already exists."],"non_field_errors":["x"]}"#,
-            "username: A user with that username already exists"),
+            "A user with that username already exists."),
         .init(
             "Express", 404, type: "text/html; charset=utf-8",
             "<!DOCTYPE html>\n<html><head><title>Error</title></head><body><pre>Cannot GET /api/v1/users</pre></body></html>",
@@ -142,21 +142,23 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "innerError":{"date":"2026-01-01T00:00:00","request-id":"x"}}}
             """#,
             "the token is expired"),
-        .init("Reddit", 200, #"{"json":{"errors":[["BAD_SR_NAME","that name isn't going to work","sr"]]}}"#, "id is missing"),
+        .init(
+            "Reddit", 200, #"{"json":{"errors":[["BAD_SR_NAME","that name isn't going to work","sr"]]}}"#, "BAD_SR_NAME",
+            "that name isn't going to work"),
         .init(
             "Salesforce", 400, #"[{"message":"No such column 'Foo' on entity 'Account'","errorCode":"INVALID_FIELD"}]"#,
             "No such column 'Foo' on entity 'Account'"),
         .init(
             "SendGrid", 400,
             #"{"errors":[{"message":"The from address does not match a verified Sender Identity.","field":"from","help":null}]}"#,
-            "from: The from address does not match"),
+            "The from address does not match"),
         .init(
             "gRPC-gateway", 400, #"{"code":3,"message":"invalid argument: page_size must be <= 100","details":[]}"#,
             "page_size must be <= 100"),
     ]
 
     private static let others: [ErrorBody] = [
-        .init("Slack", 200, #"{"ok":false,"error":"channel_not_found"}"#, "id is missing", "channel_not_found"),
+        .init("Slack", 200, #"{"ok":false,"error":"channel_not_found"}"#, "channel_not_found"),
         .init("Telegram", 400, #"{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}"#, "chat not found"),
         .init(
             "X", 400,
@@ -193,15 +195,15 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "defaultMessage":"must not be blank","objectName":"order","field":"email","rejectedValue":"correcthorse",
             "code":"NotBlank"}],"path":"/orders"}
             """#,
-            "email: must not be blank"),
+            "Validation failed for object='order'. Error count: 1", "must not be blank"),
         .init(
             "Jira", 400,
             #"{"errorMessages":["The issue type is required."],"errors":{"summary":"You must specify a summary of the issue."}}"#,
-            "The issue type is required", "summary: You must specify a summary"),
+            "The issue type is required", "You must specify a summary of the issue."),
         .init(
             "GitLab", 400,
             #"{"message":{"name":["has already been taken"],"path":["is too short (minimum is 2 characters)"]}}"#,
-            "name: has already been taken", "path: is too short (minimum is 2 characters)"),
+            "has already been taken", "is too short (minimum is 2 characters)"),
         .init("Spotify", 400, #"{"error":{"status":400,"message":"Invalid limit: must be between 1 and 50"}}"#, "between 1 and 50"),
         .init(
             "Square", 400,
@@ -209,7 +211,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             {"errors":[{"category":"INVALID_REQUEST_ERROR","code":"MISSING_REQUIRED_PARAMETER",
             "detail":"Missing required parameter.","field":"source_id"}]}
             """#,
-            "source_id: Missing required parameter"),
+            "Missing required parameter."),
         .init(
             "PayPal", 422,
             #"""
@@ -217,7 +219,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "description":"Only two decimal places are supported."}],"message":"The requested action could not be performed.",
             "debug_id":"b1d1f06c7246c","links":[{"href":"https://developer.paypal.com/docs/","method":"GET"}]}
             """#,
-            "amount.value: Only two decimal places"),
+            "The requested action could not be performed.", "Only two decimal places are supported."),
         .init(
             "Cloudflare", 403,
             #"{"success":false,"errors":[{"code":10000,"message":"Authentication error"}],"messages":[],"result":null}"#,
@@ -230,7 +232,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "instance":"c1d0e7a2-9b1d-4c57-8a2e-3d1f0b7c9e42","errors":[{"field":"email_address",
             "message":"This value should be a valid email."}]}
             """#,
-            "could not be validated", "email_address: This value should be a valid email"),
+            "could not be validated", "This value should be a valid email."),
         .init(
             "Go", 400, type: "text/plain; charset=utf-8",
             "json: cannot unmarshal string into Go struct field Order.price of type int\nrequest a1b2c3d4e5f6a7b8\n",
@@ -242,7 +244,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "details":{"email":[{"description":"Email: jo@example.com is already being used by another user",
             "error":"DuplicateValue"}]}}
             """#,
-            "Record validation errors", "email: ", "is already being used by another user"),
+            "Record validation errors", "is already being used by another user"),
         .init(
             "Elasticsearch", 404,
             #"""
@@ -268,7 +270,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "status":400,"errors":{"Email":["The Email field is required."]},
             "traceId":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"}
             """#,
-            "Email: The Email field is required"),
+            "One or more validation errors occurred.", "The Email field is required."),
         .init(
             "NestJS", 400,
             #"{"statusCode":400,"message":["email must be an email","age must not be less than 18"],"error":"Bad Request"}"#,
@@ -280,7 +282,7 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             "errorId":"oaeHfmOAx1iRLa0H10DeMz5fQ",
             "errorCauses":[{"errorSummary":"login: An object with this field already exists in the current organization"}]}
             """#,
-            "login: An object with this field already exists"),
+            "Api validation failed: login", "An object with this field already exists"),
         .init(
             "Plaid", 400,
             #"""
@@ -294,14 +296,14 @@ struct ErrorBody: Sendable, CustomTestStringConvertible {
             {"errors":[{"status":"422","source":{"pointer":"/data/attributes/title"},"title":"Invalid Attribute",
             "detail":"must have at least 3 characters"}]}
             """#,
-            "title: must have at least 3 characters"),
+            "must have at least 3 characters"),
         .init(
             "GraphQL", 200,
             #"""
             {"data":null,"errors":[{"message":"Variable \"$first\" must be at most 100","path":["search"],
             "extensions":{"code":"ARGUMENT"}}]}
             """#,
-            "id is missing", "search: Variable \"$first\" must be at most 100"),
+            "must be at most 100"),
         .init(
             "API Platform", 422, type: "application/problem+json",
             #"""

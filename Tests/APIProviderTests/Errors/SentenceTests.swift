@@ -78,30 +78,6 @@ struct SentenceTests {
         #expect(error.recoverySuggestion == suggestion)
     }
 
-    @Test(
-        "A 4xx has the sentence of its server if it is one for people, and never a code",
-        arguments: [
-            (
-                402, #"{"error":{"message":"Your card has insufficient funds.","code":"card_declined"}}"#,
-                "Your card has insufficient funds."
-            ),
-            (403, #"{"title":"No credit","detail":"Your balance is 30, but that costs 50."}"#, "Your balance is 30, but that costs 50."),
-            (400, #"{"error":"invalid_grant","error_description":"The token is expired"}"#, "The token is expired."),
-            (422, #"[{"message":"Das Feld „Name“ fehlt"}]"#, "Das Feld „Name“ fehlt."),
-            (404, #"{"message":"Not Found"}"#, "This was not found."),
-            (400, #"{"message":"EMAIL_EXISTS"}"#, "The server could not do this."),
-            (400, #"{"error":"No such thing"}"#, "The server could not do this."),
-            (400, #"{"message":"must be 3 characters"}"#, "The server could not do this."),
-            (400, #"{"message":"See https://example.com/errors"}"#, "The server could not do this."),
-            (400, #"{"message":"Key abcdefgh12345678 is wrong"}"#, "The server could not do this."),
-            (400, #"{"message":"Undefined method `to_s` for nil"}"#, "The server could not do this."),
-            (500, #"{"message":"Your order is lost."}"#, "The server has a problem."),
-            (404, "<title>Down for now</title>", "This was not found."),
-        ])
-    func serverWords(status: Int, body: String, sentence: String) {
-        #expect(Self.status(status, [:], body).localizedDescription == sentence)
-    }
-
     @Test("No sentence of ours has a method, a URL, a number, a status or the name of a type")
     func plain() {
         let codes = Set((-3010 ... -1).compactMap { URLError.Code(rawValue: $0) as URLError.Code? })
@@ -156,31 +132,70 @@ struct SentenceTests {
         #expect(APIError.invalidRequest(reason: "no").underlying == nil)
     }
 
-    @Test(
-        "A key of a dictionary is hidden in a coding path as a word is, and the name of a property is not",
-        arguments: [
-            (#"{"abcdefgh12345678":"x"}"#, "expected Int at …"), (#"{"ada":"x"}"#, "expected Int at ada"),
-            (#"{"correcthorse":"x"}"#, "expected Int at …"),
-        ])
-    func keys(body: String, finding: String) throws {
-        let request = PreparedRequest("GET", "https://api.example.com/?key=correcthorse")
-        let error = try #require(throws: APIError.self) {
-            try APIResponse(to: request, data: Data(body.utf8)).decode([String: Int].self)
+    @Test("A key of a dictionary is part of the value and is left out of a coding path, and the name of a property stays")
+    func keys() throws {
+        let request = PreparedRequest("GET")
+        func error<T: Decodable>(_ type: T.Type, _ body: String, _ decoder: JSONDecoder = JSONDecoder()) -> String {
+            let response = APIResponse(to: request, data: Data(body.utf8)).with(decoder: decoder)
+            let failure = #expect(throws: APIError.self) { try response.decode(type) }
+            return failure?.description ?? "no error"
         }
-        #expect(error.description.contains(finding), "\(error)")
-        struct Named: Decodable { let abcdefgh12345678: Int }
-        let named = try #require(throws: APIError.self) { try APIResponse(to: request, data: Data("{}".utf8)).decode(Named.self) }
-        #expect(named.description.contains("abcdefgh12345678 is missing"), "\(named)")
-        let invalid = APIError.invalidRequest(
-            reason: "no",
-            underlying: EncodingError.invalidValue(
-                Double.nan, .init(codingPath: [Key(stringValue: "abcdefgh12345678")], debugDescription: "It is NaN.")))
-        #expect(invalid.description == "The request was not sent: no (It is NaN at …).")
+        #expect(error([String: Int].self, #"{"ada":"x"}"#).contains("expected Int at […], found a string"))
+        #expect(error([String: [Int]].self, #"{"ada":[1,true]}"#).contains("expected Int at […][1], found a boolean"))
+        struct Named: Decodable { let abcdefgh12345678: Int, list: [String: Named]? }
+        #expect(error(Named.self, "{}").contains("abcdefgh12345678 is missing (2 bytes)."))
+        #expect(
+            error(Named.self, #"{"abcdefgh12345678":1,"list":{"a":{"abcdefgh12345678":null}}}"#).contains(
+                "expected Int at list[…].abcdefgh12345678, found null"))
+        // The name that stands in the body, or would.
+        struct User: Decodable { let userName: Int }
+        let converting = JSONDecoder()
+        converting.keyDecodingStrategy = .convertFromSnakeCase
+        #expect(error(User.self, #"{"user_name":"x"}"#, converting).contains("expected Int at user_name, found a string"))
+        #expect(error(User.self, "{}", converting).contains("user_name is missing ("))
+        #expect(
+            error(User.self, #"{"user_name":1}"#).contains(
+                "userName is missing; for user_name, set keyDecodingStrategy to .convertFromSnakeCase"))
         // A case is in the source, but a value that it has is not.
-        for (key, text) in [(CaseKey.abcdefgh12345678, "abcdefgh12345678"), (.other("hgfedcba87654321"), "…")] {
+        for (key, text) in [(CaseKey.abcdefgh12345678, "abcdefgh12345678"), (.other("hgfedcba87654321"), "[…]")] {
             let error = EncodingError.invalidValue(Double.nan, .init(codingPath: [key], debugDescription: "It is NaN."))
             let invalid = APIError.invalidRequest(reason: "no", underlying: error)
             #expect(invalid.description == "The request was not sent: no (It is NaN at \(text)).")
+        }
+    }
+
+    private enum Color: String, Decodable { case red }
+
+    private struct Quoting: Decodable {
+        struct Refused: Error { let value: String }
+
+        init(from decoder: any Decoder) throws {
+            throw Refused(value: try decoder.singleValueContainer().decode(String.self))
+        }
+    }
+
+    @Test("An error of decoding has the kind of the problem and its place, and no value, whoever throws it")
+    func values() throws {
+        let iso = JSONDecoder()
+        iso.dateDecodingStrategy = .iso8601
+        let custom = JSONDecoder()
+        custom.dateDecodingStrategy = .custom { throw Quoting.Refused(value: try $0.singleValueContainer().decode(String.self)) }
+        func error<T: Decodable>(_ type: T.Type, _ body: String = #"{"a":"s3cret"}"#, _ decoder: JSONDecoder = iso) throws -> APIError {
+            let response = APIResponse(to: Self.request, data: Data(body.utf8)).with(decoder: decoder)
+            return try #require(throws: APIError.self) { try response.decode(type) }
+        }
+        let errors = [
+            (try error([String: Color].self), "the value at […] is not valid"),
+            (try error([String: UUID].self), "the value at […] is not valid"),
+            (try error([String: Date].self), "not valid"), (try error([String: Quoting].self), "Quoting.Refused was thrown"),
+            (try error([String: Date].self, #"{"a":"s3cret"}"#, custom), "Quoting.Refused was thrown"),
+            (try error([String: Int8].self, #"{"a":300}"#), "it is not valid JSON, or a number does not fit its type"),
+            (try error(Color.self, "<html>s3cret"), "it is not valid JSON"),
+            (try error(Int.self, ""), "the body is empty where Int was expected"),
+        ]
+        for (error, words) in errors {
+            #expect(error.description.contains(words), "\(error)")
+            #expect(error.statusCode == 200 && !"\(error)\(error as NSError)".contains("s3cret"), "\(error)")
         }
     }
 
@@ -194,10 +209,4 @@ struct SentenceTests {
         init?(intValue: Int) { nil }
     }
 
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
 }

@@ -24,15 +24,15 @@ struct JSONValueTests {
 
     @Test("Literals and variables are the JSON that they look like")
     func literals() throws {
-        let (text, count, ratio, isOn, size, none) = ("a\"b", 3, 0.5, true, UInt64.max, String?.none)
+        let (text, count, ratio, isOn, none) = ("a\"b", 3, 0.5, true, String?.none)
         let value: JSONValue = [
             "null": nil, "yes": true, "int": -1, "double": 1.5, "string": "Hi \(count)", "array": [1, "a", nil, [:], []],
-            "variables": [JSONValue(text), JSONValue(count), JSONValue(ratio), JSONValue(isOn), JSONValue(size), JSONValue(none)],
+            "variables": [JSONValue(text), JSONValue(count), JSONValue(ratio), JSONValue(isOn), JSONValue(none)],
             "more": JSONValue(["a": JSONValue([JSONValue(text.prefix(1))])]), "twice": 1, "twice": 2,
         ]
         let json =
             #"{"array":[1,"a",null,{},[]],"double":1.5,"int":-1,"more":{"a":["a"]},"null":null,"string":"Hi 3","twice":2,"#
-            + #""variables":["a\"b",3,0.5,true,18446744073709551615,null],"yes":true}"#
+            + #""variables":["a\"b",3,0.5,true,null],"yes":true}"#
         #expect(value.description == json)
         #expect(try written(value) == json)
         #expect(try sent(.json(value)) == json)
@@ -42,8 +42,8 @@ struct JSONValueTests {
     @Test(
         "What is read is written with the same bytes, but for white space and the order of keys",
         arguments: [
-            "null", "true", "false", "0", "-7", "9007199254740993", "-9223372036854775808", "9223372036854775807", "9223372036854775808",
-            "18446744073709551615", "0.1", "-2.5", "1e+100", "5e-324", #""""#, #""é \"\\\n\r\t / 😀 \u0001\u001f""#, "[]", "{}",
+            "null", "true", "false", "0", "-7", "9007199254740993", "-9223372036854775808", "9223372036854775807", "0.1", "-2.5", "1e+100",
+            "5e-324", #""""#, #""é \"\\\n\r\t / 😀 \u0001\u001f""#, "[]", "{}",
             #"{"a":[1,{"b":null}],"snake_case":"x","ä":{"":[[]]}}"#,
         ])
     func roundTrip(text: String) throws {
@@ -55,17 +55,17 @@ struct JSONValueTests {
     }
 
     @Test(
-        "A whole number that an Int holds is one, however it is written",
-        arguments: ["9223372036854775807.0", "-9223372036854775808.0", "1E2"])
+        "A whole number that an Int holds is one, however it is written", arguments: ["9007199254740992.0", "-9223372036854775808", "1E2"])
     func wholeNumber(text: String) throws {
         let value = try read(text)
         #expect(value.int != nil && value == JSONValue(value.int))
     }
 
     @Test(
-        "Numbers are those of JSONDecoder: whole ones are exact up to 64 bits, and 1.0 is 1",
+        "Numbers are those of JSONDecoder: whole ones are exact, and 1.0 is 1",
         arguments: [
-            ("1.0", "1"), ("1e3", "1000"), ("-0.0", "0"), ("100000000000000000000", "1e+20"),
+            ("1.0", "1"), ("1e3", "1000"), ("-0.0", "0"), ("100000000000000000000", "1e+20"), ("1e25", "1e+25"),
+            ("1.5e300", "1.5e+300"),
             ("0.30000000000000004", "0.30000000000000004"),
         ])
     func numbers(text: String, written: String) throws {
@@ -75,16 +75,31 @@ struct JSONValueTests {
         #expect(value.int == (try? JSONDecoder().decode(Int.self, from: Data(text.utf8))))
     }
 
-    @Test("A number that no type holds is an error")
-    func misfit() {
-        #expect(throws: DecodingError.self) { try read(#"{"a":[1e400]}"#) }
+    @Test("A fraction is the nearest Double, however large it is", arguments: ["9007199254740993.5", "-9007199254740993.25", "0.1"])
+    func fraction(text: String) throws {
+        #expect(try read(text).double == Double(text))
+    }
+
+    @Test(
+        "An integer that neither an Int nor a Double holds exactly is an error with its place, and never another number",
+        arguments: [
+            ("18446744073709551615", false), ("18446744073709551616", true), ("9223372036854775808", true), ("9223372036854775809", false),
+            ("-9223372036854775809", false), ("123456789012345678901234567890", false), ("1e400", false),
+        ])
+    func misfit(text: String, isHeld: Bool) throws {
+        do {
+            let value = try read(#"{"a":[\#(text)]}"#)
+            #expect(isHeld && value["a"]?[0]?.double.map { String(format: "%.0f", $0) } == text)
+        } catch let DecodingError.dataCorrupted(context) {
+            #expect(!isHeld && (context.codingPath.map(\.stringValue).first == "a" || text == "1e400"), "\(context)")
+        }
     }
 
     @Test(
         "Values are equal, and have the same hash, if they are the same JSON",
         arguments: [
             ("[1]", "[1.0]", true), (#"{"a":1,"b":[2]}"#, #"{"b":[2],"a":1}"#, true), ("9007199254740992", "9007199254740993", false),
-            ("18446744073709551615", "18446744073709551614", false), ("1", "true", false), ("0", "null", false), (#""1""#, "1", false),
+            ("1", "true", false), ("0", "null", false), (#""1""#, "1", false),
             ("[1,2]", "[2,1]", false), ("{}", "[]", false), (#"{"a":null}"#, "{}", false), ("1e20", "100000000000000000000", true),
         ] as [(String, String, Bool)])
     func equality(first: String, second: String, areEqual: Bool) throws {
@@ -95,7 +110,7 @@ struct JSONValueTests {
 
     @Test("What a value has not is nil, and nothing traps")
     func reading() throws {
-        let value = try read(#"{"items":[{"id":1,"name":"a","isNew":false,"price":2.5,"gone":null}],"big":18446744073709551615}"#)
+        let value = try read(#"{"items":[{"id":1,"name":"a","isNew":false,"price":2.5,"gone":null}],"big":18446744073709551616}"#)
         let item = value["items"]?[0]
         #expect(item?["id"]?.int == 1 && item?["id"]?.double == 1 && item?["price"]?.double == 2.5 && item?["price"]?.int == nil)
         #expect(item?["name"]?.string == "a" && item?["isNew"]?.bool == false && item?["gone"]?.isNull == true)
@@ -128,7 +143,7 @@ struct JSONValueTests {
     func notFinite(number: Double) throws {
         let value: JSONValue = ["a": [JSONValue(number)]]
         let error = try #require(throws: APIError.self) { try sent(.json(value)) }
-        #expect(error.description.hasSuffix(" its body of type JSONValue cannot be encoded as JSON (JSON has no number \(number))."))
+        #expect(error.description.contains(" its body of type JSONValue cannot be encoded as JSON ("), "\(error)")
         #expect(throws: EncodingError.self) { try JSONEncoder().encode(value) }
     }
 
@@ -151,20 +166,33 @@ struct JSONValueTests {
         #expect(results.entries == ["true", tooDeep, tooDeep, "too deep for the decoder", "too deep for the decoder"])
     }
 
-    @Test("A value that is nested 1,000 levels deep is sent, described, compared and released on a small stack", arguments: [true, false])
-    func depthOfValues(isArray: Bool) async throws {
-        let results = Log<Bool>()
-        await onSmallStack {
-            let make = { (0..<1_000).reduce(1 as JSONValue) { value, _ in isArray ? [value] : ["a": value] } }
-            let (value, other) = (make(), make())
-            let (start, end) = isArray ? ("[", "]") : (#"{"a":"#, "}")
-            let text = String(repeating: start, count: 1_000) + "1" + String(repeating: end, count: 1_000)
-            results.append(value.description == text)
-            results.append(value == other && Set([value, other]).count == 1)
-            results.append((try? sent(.json(value))) == text)
-            results.append((try? JSONEncoder().encode(value)) == nil)
+    @Test("It meets Codable: a struct becomes a value, and a value a struct")
+    func structs() throws {
+        struct Item: Codable, Equatable { let id: Int, tags: [String], at: Date }
+        let item = Item(id: 1, tags: ["a"], at: Date(timeIntervalSince1970: 0))
+        let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+        (encoder.dateEncodingStrategy, decoder.dateDecodingStrategy) = (.iso8601, .iso8601)
+        let value = try JSONValue(encoding: item, encoder: encoder)
+        #expect(value == ["id": 1, "tags": ["a"], "at": "1970-01-01T00:00:00Z"])
+        #expect(try value.decode(Item.self, by: decoder) == item)
+        #expect(throws: DecodingError.self) { try value.decode([Item].self) }
+        #expect(throws: DecodingError.self) { try JSONValue(encoding: UInt64.max) }
+    }
+
+    @Test("A switch has a case for each kind of JSON")
+    func kinds() throws {
+        let kinds = try read(#"[null,true,1,1.5,"a",[],{}]"#).array?.map { value in
+            switch value {
+            case .null: "null"
+            case .bool(let value): "\(value)"
+            case .int(let value): "\(value)"
+            case .double(let value): "\(value)"
+            case .string(let value): value
+            case .array(let elements): "\(elements)"
+            case .object(let members): "\(members)"
+            }
         }
-        #expect(results.entries == [true, true, true, true])
+        #expect(kinds == ["null", "true", "1", "1.5", "a", "[]", "[:]"])
     }
 
     @Test("Random values read back as they were written", arguments: [UInt64.random(in: .min ... .max), 1, 2])
@@ -184,8 +212,7 @@ struct JSONValueTests {
         switch Int.random(in: 0...(depth > 0 ? 8 : 6), using: &random) {
         case 0: nil
         case 1: JSONValue(Bool.random(using: &random))
-        case 2: JSONValue(Int64.random(in: .min ... .max, using: &random))
-        case 3: JSONValue(UInt64.random(in: .min ... .max, using: &random))
+        case 2, 3: JSONValue(Int.random(in: .min ... .max, using: &random))
         case 4: JSONValue(Double(bitPattern: .random(in: 0...0x7FEF_FFFF_FFFF_FFFF, using: &random)))
         case 5, 6: JSONValue(random.text())
         case 7: JSONValue((0..<Int.random(in: 0...3, using: &random)).map { _ in value(depth - 1, &random) })

@@ -286,7 +286,7 @@ struct AuthenticationMiddlewareTests {
     @Test(
         "A refresh through the same provider does not wait for a limit that the waiting requests use up",
         arguments: [
-            (["limit", "authentication"], 1), (["retry", "limit", "authentication"], 2), (["limit", "retry", "authentication"], 2),
+            (["authentication", "limit"], 1), (["retry", "authentication", "limit"], 2), (["authentication", "retry", "limit"], 2),
         ])
     func limited(order: [String], attempts: Int) {
         let box = Locked<DefaultAPIProvider?>(nil)
@@ -311,27 +311,19 @@ struct AuthenticationMiddlewareTests {
         box.withLock { $0 = nil }
     }
 
-    @Test("A request that follows a refresh is not part of it, and waits for its turn")
-    func afterRefresh() async {
-        let (goOn, done, slow) = (Signals<Void>(), Signals<Void>(), Producer<APIResponse>())
-        let limited = provider([ConcurrencyLimitMiddleware(maxConcurrent: 1)]) { [server] in
-            $0.url.path == "/slow" ? slow.single : server.next($0)
-        }
-        let authentication = AuthenticationMiddleware { _ in
-            .create {
-                await goOn.next()
-                return "new"
-            }
-        }
-        let bag = DisposeBag()
-        limited.request(Endpoint(.get, "/slow") { $0 }).subscribe { _ in }.disposed(by: bag)
-        authentication.intercept(PreparedRequest("GET"), next: server.next).subscribe { _ in
-            limited.request(Endpoint(.get, "/next") { $0 }).subscribe { _ in }.disposed(by: bag)
-            done.send(())
-        }.disposed(by: bag)
-        goOn.send(())
-        await done.next()
-        #expect(server.seen.entries == ["Bearer new"])
+    @Test("Behind a limit, each request fails at once with an error that says to swap the two", arguments: [1, 100])
+    func limitBefore(maxConcurrent: Int) {
+        let provider = provider([
+            ConcurrencyLimitMiddleware(maxConcurrent: maxConcurrent), RetryMiddleware(scheduler: scheduler),
+            middleware { .just("new") },
+        ]) { [server] in server.next($0) }
+        for _ in 0..<2 { _ = provider.request(get).subscribe { events.append($0) } }
+        scheduler.run()
+        let texts = events.entries.map { "\($0)" }
+        let sentence = "its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two."
+        #expect(texts.count == 2 && texts.allSatisfy { $0.contains(sentence) } && server.seen.entries.isEmpty, "\(texts)")
+        _ = provider.request(get.option(\.isAuthenticated, false)).subscribe { events.append($0) }
+        #expect(server.seen.count == 1)
     }
 
     @Test("A request ends after its middleware is released, and the middleware is then deallocated")

@@ -214,7 +214,7 @@ struct RequestBuildingTests {
             (Endpoint("GE T", ""), #"its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             (
                 Endpoint(.post, "", body: .json(["login": Secretive()])),
-                "its body of type Dictionary<String, RequestBuildingTests.Secretive> cannot be encoded as JSON (Secrets are not encoded at login)."
+                "its body of type Dictionary<String, RequestBuildingTests.Secretive> cannot be encoded as JSON (Secrets are not encoded at […])."
             ),
             (Endpoint(.post, "", body: .json(Unencodable())), #"cannot be encoded as JSON (TestError(name: "unencodable"))."#),
             (Endpoint(.get, "/users/\("")"), #"a value interpolated into the path after "/users/" is empty."#),

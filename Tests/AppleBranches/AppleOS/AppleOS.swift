@@ -4,6 +4,16 @@
 public struct OSLogPrivacy: Sendable {
     /// As Apple documents it.
     public static var `public`: OSLogPrivacy { OSLogPrivacy() }
+    /// As Apple documents it.
+    public static var `private`: OSLogPrivacy { OSLogPrivacy() }
+}
+
+/// As Apple documents it.
+public struct OSLogType: Sendable {
+    /// As Apple documents it.
+    public static let debug = OSLogType()
+    /// As Apple documents it.
+    public static let error = OSLogType()
 }
 
 /// As Apple documents it.
@@ -30,7 +40,5 @@ public struct Logger: Sendable {
     /// As Apple documents it.
     public init(subsystem: String, category: String) {}
     /// As Apple documents it.
-    public func debug(_ message: OSLogMessage) {}
-    /// As Apple documents it.
-    public func error(_ message: OSLogMessage) {}
+    public func log(level: OSLogType, _ message: OSLogMessage) {}
 }

@@ -3,10 +3,10 @@
 // `run` compares each work with a yardstick, which does without this package what a program could not do without.
 import APIProvider
 import APIProviderCache
+import APIProviderMocks
 import Dispatch
 import Foundation
 import MiniRx
-import MockNetwork
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

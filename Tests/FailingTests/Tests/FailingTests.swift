@@ -1,7 +1,7 @@
 import APIProvider
+import APIProviderMocks
+import APIProviderTesting
 import Foundation
-import MockNetwork
-import MockNetworkTesting
 import Testing
 
 // Each comment with a number says how many issues are to be reported at its line, and what about.

@@ -1,7 +1,5 @@
-import APIProvider
+import APIProviderRecordingTesting
 import Foundation
-import MockNetwork
-import MockNetworkTesting
 import Testing
 
 // `run` records, replays and verifies these, and compares what they say.

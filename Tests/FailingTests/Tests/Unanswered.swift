@@ -1,6 +1,6 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
-import MockNetwork
 import Testing
 
 /// A request whose report gives a stub to paste.

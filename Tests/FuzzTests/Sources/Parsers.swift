@@ -1,8 +1,8 @@
 import Foundation
 
 @testable import APIProvider
+@testable import APIProviderMocks
 @testable import APIProviderTransport
-@testable import MockNetwork
 @testable import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)

@@ -1,6 +1,4 @@
-import APIProvider
-import MockNetwork
-import MockNetworkTesting
+import APIProviderTesting
 import Testing
 
 @testable import GitHubSearch

@@ -1,5 +1,5 @@
+import APIProviderMocks
 import Foundation
-import MockNetwork
 
 enum Fixture: String, MockDTO {
     case search = "Search"  // Fixtures/Search.json

@@ -15,8 +15,7 @@ let package = Package(
             name: "GitHubSearchTests",
             dependencies: [
                 "GitHubSearch",
-                .product(name: "MockNetwork", package: "APIProvider"),
-                .product(name: "MockNetworkTesting", package: "APIProvider"),
+                .product(name: "APIProviderTesting", package: "APIProvider"),
             ],
             resources: [.process("Fixtures")]),
     ]

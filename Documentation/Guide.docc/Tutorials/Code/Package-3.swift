@@ -15,8 +15,8 @@ let package = Package(
             name: "GitHubSearchTests",
             dependencies: [
                 "GitHubSearch",
-                .product(name: "MockNetwork", package: "APIProvider"),
-                .product(name: "MockNetworkTesting", package: "APIProvider"),
+                .product(name: "APIProviderTesting", package: "APIProvider"),
+                .product(name: "APIProviderRecordingTesting", package: "APIProvider"),
             ],
             exclude: ["Recordings"],
             resources: [.process("Fixtures")]),

@@ -1,7 +1,5 @@
-import APIProvider
+import APIProviderTesting
 import Foundation
-import MockNetwork
-import MockNetworkTesting
 import Testing
 
 @testable import GitHubSearch

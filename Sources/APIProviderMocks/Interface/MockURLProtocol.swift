@@ -1,0 +1,102 @@
+// A test file imports this module alone.
+@_exported public import APIProvider
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import Foundation
+public import FoundationNetworking
+#else
+public import Foundation
+#endif
+
+/// Answers the requests of a `URLSession` from memory and from files, never from the network.
+///
+/// ```swift
+/// MockURLProtocol.stub(
+///     SearchRequest(keyword: "swift"), respond: .fixture(Fixture.search))
+/// let provider = DefaultAPIProvider(
+///     baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+/// ```
+///
+/// The newest stub that matches and is not used up answers a request. If there is none, ``requestHandler`` answers, or else
+/// ``responseType`` with ``dto``. Otherwise the request fails with an error that says what to do.
+///
+/// In a test with the trait `.mockNetwork`, and inside `withScope`, the static members belong to that scope, so tests may run in parallel.
+/// The mock works with any code that uses `URLSession`.
+///
+/// watchOS does not let apps add protocol classes. Use ``MockTransport`` there.
+public class MockURLProtocol: URLProtocol {
+    private let player = ProtocolPlayer()
+    private let creationTime = DispatchTime.now()
+
+    /// `true`: the mock answers every request.
+    override public class func canInit(with request: URLRequest) -> Bool {
+        noteUseOfEndedScope()
+        return true
+    }
+
+    /// The request, unchanged.
+    override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    /// Makes the answer and passes it to the client.
+    override public func startLoading() {
+        let context = LoadingContext(of: self)
+        player.start(context) { makeAnswer(context) }
+    }
+
+    /// Ends the request, unless its task is only suspended. The client is not called after that.
+    override public func stopLoading() { if isStopFinal { player.stop() } }
+
+    // MARK: - The answer
+
+    private func makeAnswer(_ context: LoadingContext) {
+        if let unsupportedTaskError {
+            Self.liveScope?.record(unsupportedTaskError)
+            return player.play(.failure(unsupportedTaskError), context)
+        }
+        var sent = requestWithBody
+        let mark = task?.taskDescription
+        // A transport adds the settings of its session itself.
+        if mark == TaskMark.current || mark == TaskMark.late {
+            if let task { sent.secrets = task.requestSecrets }
+        } else if Self.liveScope?.mayHaveHiddenSettings == true {
+            addSessionSettings(to: &sent)
+        }
+        let time = mark == TaskMark.late ? DispatchTime(uptimeNanoseconds: 0) : creationTime
+        let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
+        // On Linux, sessions do not apply timeouts to protocol classes (as of Swift 6.3.1).
+        let timeout = sent.timeoutInterval ?? request.timeoutInterval
+        guard runsUserCode else { return player.play(answer().timingOut(after: timeout), context) }
+        DispatchQueue.global().async { [player] in player.schedule(answer().timingOut(after: timeout), context) }
+    }
+
+    /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
+    static func receive(
+        _ request: PreparedRequest, madeAt time: DispatchTime = .now()
+    ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
+        let time = request.context?.subscriptionTime ?? time
+        if let scope = liveScope { return scope.receive(request, madeAt: time) }
+        noteUseOfEndedScope(at: time)
+        let failure = endedScopeFailure(of: request)
+        return (false, { .failure(failure) })
+    }
+}
+
+// MARK: - The tasks of a transport
+
+extension MockURLProtocol: NetworkStandIn {
+    package static var describeTask: @Sendable (PreparedRequest) -> String {
+        let mock: MockURLProtocol.Type = self
+        return { request in
+            mock.noteUseOfEndedScope()
+            let isLate = request.context.map { mock.liveScope?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
+            return isLate ? TaskMark.late : TaskMark.current
+        }
+    }
+
+    /// A `taskDescription`, the only value that a transport can hand to the protocol class of its task on all platforms.
+    private enum TaskMark {
+        static let current = ""
+        static let late = "its test has ended"
+    }
+}

@@ -1,0 +1,43 @@
+import APIProvider
+package import Foundation
+
+// The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and what is in the body.
+extension Lines {
+    /// - Parameters:
+    ///   - query: The items of the query.
+    ///   - headers: The headers that count.
+    ///   - type: The `Content-Type`, with its parameters.
+    package init(
+        method: HTTPMethod, _ url: URLParts, query: [URLQueryItem], headers: [(name: String, value: String)], body: Data, type: String
+    ) {
+        var values = ["method": [Value(kind: .text, text: method.rawValue)]]
+        if let origin = url.origin { values["host"] = [Value(kind: .text, text: origin)] }
+        for (index, segment) in url.segments.enumerated() { values["path \(index + 1)"] = [Value(kind: .text, text: segment)] }
+        for (place, texts) in Lines(query, prefix: "query ").values { values[place] = texts }
+        for (name, value) in headers where name.lowercased() != "cookie" {
+            values["header \(name.lowercased())", default: []].append(Value(kind: .text, text: value))
+        }
+        for (name, value) in headers where name.lowercased() == "cookie" {
+            for (place, texts) in Lines(cookies: value).values { values[place, default: []] += texts }
+        }
+        for (place, inner) in Lines(body: body, type: type).values { values["body".appending(place)] = inner }
+        self.init(values)
+    }
+
+    /// The items of a query or a form.
+    init(_ items: [URLQueryItem], prefix: String = "") {
+        self.init(
+            Dictionary(grouping: items) { prefix + $0.name.inOneSpelling }.mapValues { $0.map { Value(kind: .text, text: $0.value ?? "") } }
+        )
+    }
+
+    /// The pairs of a `Cookie` (RFC 6265, section 4.2).
+    init(cookies text: String) {
+        let pairs = text.split(separator: ";").map { pair in
+            let name = pair.prefix { $0 != "=" }
+            let parts = [name, pair[name.endIndex...].dropFirst()].map { $0.trimmingCharacters(in: .whitespaces) }
+            return URLQueryItem(name: parts[0], value: parts[1])
+        }
+        self.init(pairs, prefix: "cookie ")
+    }
+}

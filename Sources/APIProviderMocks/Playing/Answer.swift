@@ -1,0 +1,210 @@
+import APIProvider
+package import Foundation
+package import MiniRx
+
+#if canImport(FoundationNetworking)
+package import FoundationNetworking
+#endif
+
+/// The answer to one request as it is played: after the delay comes the head, then each step, then what the feed sends.
+package struct Answer: Sendable {
+    /// In seconds.
+    var delay: TimeInterval = 0
+    /// `nil` for a failure, or if it has been delivered.
+    package var head: HTTPURLResponse?
+    var steps: ArraySlice<StubResponse.Step> = []
+    var feed: StreamFeed?
+    /// Set for an answer that comes later; the rest is then unused. It is delivered on any thread. Dispose the result to cancel.
+    var deferredAnswer: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
+
+    // MARK: - Creating an answer
+
+    /// A request without an answer ends by its timeout, or when it is cancelled.
+    package static let never = Answer(delay: .infinity)
+
+    package static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
+
+    package init(head: HTTPURLResponse, steps: [StubResponse.Step] = []) { (self.head, self.steps) = (head, steps[...]) }
+
+    /// A response whose body comes from `feed`.
+    package init(head: HTTPURLResponse, feed: StreamFeed) { (self.head, self.feed) = (head, feed) }
+
+    /// An answer that comes later. The closure delivers it on any thread. Disposing its result cancels that.
+    package init(deferredAnswer: @escaping @Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable) {
+        self.deferredAnswer = deferredAnswer
+    }
+
+    init(
+        delay: TimeInterval = 0, head: HTTPURLResponse? = nil, steps: ArraySlice<StubResponse.Step> = [], feed: StreamFeed? = nil
+    ) {
+        (self.delay, self.head, self.steps, self.feed) = (delay, head, steps, feed)
+    }
+
+    /// Returns a response to `request`, without a body if HTTP allows none.
+    static func response(
+        _ head: HTTPURLResponse, _ steps: [StubResponse.Step], feed: StreamFeed? = nil, to request: ReceivedRequest
+    ) -> Answer {
+        let hasBody = request.method != .head && head.statusCode != 204 && head.statusCode != 304
+        guard !hasBody else { return Answer(head: head, steps: steps[...], feed: feed) }
+        feed?.requestDidEnd()
+        return Answer(head: head)
+    }
+
+    // MARK: - Its parts
+
+    /// The pieces of the body. Empty if there is no body.
+    package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
+
+    /// The error by which it ends.
+    package var failure: (any Error)? {
+        for step in steps { if case .failure(let error) = step { return error } }
+        return nil
+    }
+
+    /// The failure of the mock that is the answer, if it is a mistake in the setup of the test.
+    var setupMistake: MockFailure? {
+        for case .failure(let error as MockFailure) in steps where error.isSetupMistake { return error }
+        return nil
+    }
+
+    // MARK: - Other answers made of it
+
+    /// The steps after the one at `index`, and the feed.
+    func suffix(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
+
+    /// Tells the feed that its request has ended.
+    func endFeed() { feed?.requestDidEnd() }
+
+    func droppingDelay() -> Answer { Answer(head: head, steps: steps, feed: feed) }
+
+    /// The same answer with its body in `count` pieces of about the same size, but in no more pieces than it has bytes. A wait stays between
+    /// the bytes where it is, and divides the piece around it.
+    func chunked(into count: Int) -> Answer {
+        let body = Data(chunks.joined())
+        let count = max(1, min(count, body.count))
+        // The steps that are no data, by their places in the body.
+        var (others, position): ([Int: [StubResponse.Step]], Int) = ([:], 0)
+        for step in steps {
+            if case .data(let chunk) = step { position += chunk.count } else { others[position, default: []].append(step) }
+        }
+        var (answer, start) = (self, 0)
+        answer.steps = []
+        for end in Set((0...count).map { body.count * $0 / count }).union(others.keys).sorted() {
+            if end > start { answer.steps.append(.data(Data(body[start..<end]))) }
+            answer.steps += others[end] ?? []
+            start = end
+        }
+        return answer
+    }
+
+    /// The same answer with its whole body in one piece, after all waits.
+    func joined() -> Answer {
+        let body = StubResponse.steps(of: Data(chunks.joined()))
+        var answer = self
+        answer.steps = steps.filter(\.isWait) + body + (failure.map { [.failure($0)] } ?? [])
+        return answer
+    }
+
+    /// The answer to a request that fails if nothing arrives for `timeout` seconds.
+    package func timingOut(after timeout: TimeInterval) -> Answer {
+        guard timeout > 0 else { return self }
+        if delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
+        var silence: TimeInterval = 0
+        for (index, step) in zip(steps.indices, steps) {
+            guard case .wait(let interval) = step else {
+                silence = 0
+                continue
+            }
+            let rest = DispatchTimeInterval(seconds: timeout - silence)
+            silence += max(0, interval.seconds)
+            // Sums of decimal fractions are not exact.
+            guard silence > timeout + 1e-9 else { continue }
+            return Answer(delay: delay, head: head, steps: steps[..<index] + [.wait(rest), .failure(URLError(.timedOut))], feed: feed)
+        }
+        return self
+    }
+}
+
+// MARK: - Before and after it
+
+/// A request with its whole body, and its answer.
+package struct AnsweredRequest: Sendable {
+    package let request: PreparedRequest
+    package var answer: Answer
+    package let started: Date
+}
+
+/// Makes the answer to a request.
+struct ResponseFactory: Sendable {
+    /// Whether it calls the user's code, which may take long and send requests.
+    var runsUserCode = false
+    /// The context in which the user's code was written.
+    var context: TaskLocalContext?
+    let respond: @Sendable (ReceivedRequest) throws -> Answer
+
+    /// Returns the answer, which is a failure if it cannot be made.
+    func callAsFunction(_ request: ReceivedRequest) -> Answer {
+        do { return try respond(request) } catch { return .failure(error) }
+    }
+
+    func map(_ change: @escaping @Sendable (inout Answer) -> Void) -> ResponseFactory {
+        ResponseFactory(runsUserCode: runsUserCode, context: context) {
+            var answer = self($0)
+            change(&answer)
+            return answer
+        }
+    }
+}
+
+extension HTTPURLResponse {
+    package static func mock(_ status: Int, headers: [String: String]?, for url: URL) throws -> HTTPURLResponse {
+        guard let response = HTTPURLResponse(url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: headers) else {
+            throw MockFailure("\(status) is not a valid HTTP status code.")
+        }
+        return response
+    }
+}
+
+// MARK: - Failures of the mock
+
+/// The reason why a mock could not answer, for the author of the test.
+package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
+    package let description: String
+    /// Whether the scope of the request reports it as a mistake in the setup of the test.
+    let isSetupMistake: Bool
+    /// Tells this failure from all others, also when it has passed through a session. Those of one scope that has ended are one.
+    let id: Int
+
+    private static let lastID = Locked(0)
+
+    package init(_ description: String, isSetupMistake: Bool = true) {
+        let id = Self.lastID.withLock { id in
+            id += 1
+            return id
+        }
+        self.init(description, isSetupMistake: isSetupMistake, id: id)
+    }
+
+    init(_ description: String, isSetupMistake: Bool, id: Int) {
+        (self.description, self.isSetupMistake, self.id) = (description, isSetupMistake, id)
+    }
+
+    /// - Parameter error: The reason why the value of a stub cannot be encoded.
+    init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }
+
+    /// The identity of the failure that is `error`, or that a session or a provider has made it of. Otherwise `nil`.
+    static func id(of error: any Error) -> Int? {
+        (((error as? APIError)?.underlying ?? error) as NSError).userInfo[idKey] as? Int
+    }
+
+    private static let idKey = "APIProviderMocks.id"
+
+    package var errorDescription: String? { description }
+
+    /// Foundation on Linux looks for the description only here.
+    package var errorUserInfo: [String: Any] {
+        [NSLocalizedDescriptionKey: description, Self.idKey: id]
+    }
+
+    package static var errorDomain: String { "APIProviderMocks" }
+}

@@ -1,0 +1,109 @@
+import APIProvider
+
+/// What a test has not set up as it should, or what its requests have met: an issue of the test.
+package struct Problem: Sendable, Hashable {
+    package var text: String
+    /// The stub that is wrong. Otherwise `nil`.
+    package var place: Stub.SourceLocation?
+}
+
+// MARK: - Stubs that were not used as expected
+
+/// The problems of the stubs of a scope, in their order.
+struct StubProblems {
+    /// The stubs with the number of requests that each has answered, the oldest first.
+    let stubs: [(stub: Stub, uses: Int)]
+    /// The requests of the scope.
+    let requests: [ReceivedRequest]
+
+    /// How many stubs that were never used are compared with the requests. More would take long, and have the same reason.
+    private static let maximumComparisons = 100
+
+    var problems: [Problem] {
+        var comparisons = 0
+        lazy var answered = answeredRequests
+        return stubs.enumerated().compactMap { index, item in
+            guard var text = item.stub.problem(afterUses: item.uses) else { return nil }
+            if item.uses == 0, item.stub.problem == nil, comparisons < Self.maximumComparisons {
+                comparisons += 1
+                text += newerStub(than: index, answered) ?? ""
+            }
+            return Problem(text: text, place: item.stub.sourceLocation)
+        }
+    }
+
+    private var answeredRequests: [(stub: Int, lines: RequestLines)] {
+        let indices = Dictionary(stubs.enumerated().map { ($1.stub.id, $0) }) { first, _ in first }
+        return requests.compactMap { request in request.stub.flatMap { indices[$0] }.map { ($0, RequestLines(request)) } }
+    }
+
+    /// A sentence about a newer stub that has answered requests which the stub at `index` matches. `nil` if there is none.
+    private func newerStub(than index: Int, _ answered: [(stub: Int, lines: RequestLines)]) -> String? {
+        let stub = stubs[index].stub
+        guard !stub.matchers.contains(where: \.isClosure) else { return nil }
+        let hidden = answered.filter { $0.stub > index && stub.matches($0.lines) }
+        guard let first = hidden.first else { return nil }
+        let count = hidden.count { $0.stub == first.stub }
+        return " It matches \(count == 1 ? "a request" : "\(count) requests") that the newer stub \(stubs[first.stub].stub) has answered: "
+            + "of two stubs that match, the newer one answers, so add the more general one first."
+    }
+}
+
+extension Stub {
+    /// The problem with the number of requests that the stub has answered. `nil` if there is none.
+    fileprivate func problem(afterUses uses: Int) -> String? {
+        if let problem { return uses == 0 ? "The stub \(self) was never used: \(problem)." : nil }
+        if let counts = expectation.withLock({ $0 }) {
+            return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)."
+        }
+        guard !isOptional, times > 0 else { return nil }
+        if uses == 0 { return "The stub \(self) was never used." }
+        guard let count = response.countOfSequence, uses < min(count, times) else { return nil }
+        return
+            "The stub \(self) has a sequence of \(count) answers, of which \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
+    }
+}
+
+extension Range<Int> {
+    /// `2 requests`, `at least 1 request`.
+    fileprivate var text: String {
+        func requests(_ count: Int) -> String { "\(count) \(count == 1 ? "request" : "requests")" }
+        if isEmpty { return "an impossible number of requests (an empty range)" }
+        if upperBound == .max { return "at least \(requests(lowerBound))" }
+        if count == 1 { return requests(lowerBound) }
+        return lowerBound == 0 ? "at most \(requests(upperBound - 1))" : "\(lowerBound) to \(requests(upperBound - 1))"
+    }
+}
+
+// MARK: - Names
+
+extension MockURLProtocol {
+    /// The requests of the scope in their order, each with the stub that has answered it, for the attachment of a failed test; `nil` if no
+    /// request has come.
+    package static var requestsAsText: String? {
+        let stubs = Dictionary(scope.contents.withLock { $0.stubs }.map { ($0.id, "\($0)") }, uniquingKeysWith: { first, _ in first })
+        let texts = requests.map { request in
+            let answer = request.isUnanswered ? "no answer" : request.stub.flatMap { stubs[$0] } ?? "an answer without a stub"
+            return "\(request)\n→ \(answer)\n"
+        }
+        return texts.isEmpty ? nil : texts.joined(separator: "\n")
+    }
+}
+
+extension Stub: CustomStringConvertible {
+    /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
+    public var description: String { "\(summary()) (\(sourceLocation.text))" }
+}
+
+extension ReceivedRequest: CustomStringConvertible {
+    /// The method, the URL and the beginning of the body, without secrets.
+    public var description: String {
+        let redactor = ReportRedactor(for: prepared)
+        let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"
+        guard !body.isEmpty else { return line }
+        guard let text = redactor.body(BodyLines(body, type: headers["Content-Type"] ?? "")) else {
+            return "\(line)\n\(body.count) bytes that are not text"
+        }
+        return "\(line)\n\(text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.count) bytes)" : text)"
+    }
+}

@@ -1,0 +1,162 @@
+import APIProvider
+import Foundation
+
+/// Removes secrets from what a report shows of a request: what the request holds as one, and each value under the name of a credential.
+struct ReportRedactor: Sendable {
+    /// For texts that belong to no request.
+    static let standard = ReportRedactor(for: nil)
+
+    private static let mark = "…"
+
+    private let redactor: Redactor
+
+    /// - Parameter request: The request, which knows its secrets.
+    init(for request: PreparedRequest?) { redactor = Redactor(for: request) }
+
+    /// Any text without what the program has marked as secret in the request, and what it sends as a credential.
+    func redacted(_ text: String) -> String { redactor.redacted(text) }
+
+    // MARK: - URLs and headers
+
+    /// A URL, or a reference to one, without user, password and fragment.
+    func url(_ text: String) -> String { URLText(text).redacted(path: path) { form($0) } }
+
+    /// The path of a URL.
+    func path(_ path: String) -> String { redactor.secrets.redacted(path: path) }
+
+    /// Decoded items of a query.
+    func query(_ items: [URLQueryItem]) -> String {
+        items.map { "\(message($0.name))=\(item($0.name, $0.value ?? ""))" }.joined(separator: "&")
+    }
+
+    /// The decoded value of an item of a query or a form.
+    func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.namesCredential ? Self.mark : message(value) }
+
+    /// The value of a header.
+    func header(_ name: String, _ value: String) -> String {
+        if Redaction.isHarmless(header: name) { return redacted(value) }
+        return !value.isEmpty && name.namesCredential ? Self.mark : redacted(value)
+    }
+
+    /// A `Cookie` with the names at these places.
+    func cookies(_ cookies: Lines, at places: [String]) -> String {
+        let names = places.sorted().flatMap { place in
+            cookies.texts(at: place).map { _ in message(String(place.dropFirst("cookie ".count))) }
+        }
+        return names.isEmpty ? "no Cookie" : "Cookie: " + names.map { "\($0)=\(Self.mark)" }.joined(separator: "; ")
+    }
+
+    private func form(_ text: some StringProtocol) -> String {
+        URLText.items(text) { name, value in
+            let (decodedName, decoded) = (name.formDecoded, value?.formDecoded)
+            let shownName = message(decodedName) == decodedName ? String(name) : Self.mark
+            guard let value, let decoded else { return shownName }
+            let shown = item(decodedName, decoded)
+            return "\(shownName)=\(shown == decoded ? String(value) : shown)"
+        }
+    }
+
+    // MARK: - Bodies
+
+    /// The text of a body, of which a multipart body is shown as a line for each part. `nil` if it is not text.
+    func body(_ body: BodyLines) -> String? {
+        if let parts = body.lines(as: .multipart) { return list(parts).joined(separator: "\n") }
+        guard let text = String(data: body.data, encoding: .utf8), !text.contains("\0") else { return nil }
+        return json(body.data, body.lines(as: .json)) ?? (body.data.looksLikeForm ? form(text) : message(text))
+    }
+
+    /// The lines in the order of their places.
+    func list(_ lines: Lines) -> [String] {
+        lines.values.keys.sorted().map { "\(message($0)): \(values(of: lines, at: $0))" }
+    }
+
+    /// The values of a line, or "nothing" if there are none.
+    func values(of lines: Lines, at place: String, isHidden: Bool = false) -> String {
+        guard let values = lines.values[place] else { return "nothing" }
+        let texts = values.map { isHidden || shown(lines, $0, at: place) != nil ? Self.mark : "\($0)" }
+        return texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]"
+    }
+
+    /// Whether a value of the line has a secret.
+    func isHidden(_ lines: Lines, at place: String) -> Bool { lines.values[place]?.contains { shown(lines, $0, at: place) != nil } == true }
+
+    /// JSON without its secrets, in which all else is as it is written. `nil` if it is no object and no array.
+    private func json(_ body: Data, _ lines: Lines?, depth: Int = 0) -> String? {
+        guard let lines, lines.isTree else { return nil }
+        let replaced = lines.values.flatMap { place, values in
+            values.compactMap { value in value.range.flatMap { range in shown(lines, value, at: place, depth).map { (range, $0) } } }
+        }
+        let bytes = Array(body)
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for (range, text) in replaced.sorted(by: { $0.0.lowerBound < $1.0.lowerBound }) {
+            output += bytes[copied..<range.lowerBound] + text.jsonString
+            copied = range.upperBound
+        }
+        return String(decoding: output + bytes[copied...], as: UTF8.self)
+    }
+
+    /// Whether what is at a place of a body is a secret by its name.
+    func namesCredential(_ place: String) -> Bool { place.names.split(separator: ".").contains { String($0).namesCredential } }
+
+    /// What is shown in place of a value that has a secret. `nil` for any other value.
+    private func shown(_ lines: Lines, _ value: Lines.Value, at place: String, _ depth: Int = 0) -> String? {
+        let text = value.text
+        func namesCredential() -> Bool { self.namesCredential(place) || lines.nameBeside(place)?.namesCredential == true }
+        switch value.kind {
+        case .text:
+            let shown = !text.isEmpty && namesCredential() ? Self.mark : message(text, depth: depth)
+            return shown == text ? nil : shown
+        case .number:
+            return namesCredential() || redacted(text) != text ? Self.mark : nil
+        case .literal, .object, .array, .bytes: return nil
+        }
+    }
+
+    /// A whole value. JSON and literals within it are redacted, too.
+    func message(_ text: String, depth: Int = 0) -> String {
+        if text.hasPrefix("{") || text.hasPrefix("[") {
+            guard depth < 4 else { return Self.mark }
+            let data = Data(text.utf8)
+            if let json = json(data, Lines(json: data), depth: depth + 1) { return json }
+        }
+        return redacted(text.redactingLiterals)
+    }
+}
+
+extension Lines {
+    /// The name in an object such as `{"name": "password", "value": …}`, for the place of its value.
+    fileprivate func nameBeside(_ place: String) -> String? {
+        guard place == "value" || place.hasSuffix(".value") else { return nil }
+        let object = String(place.dropLast(place == "value" ? 5 : 6))
+        return ["name", "key", "path"].lazy.compactMap { texts(at: object.member($0)).first }.first
+    }
+}
+
+extension String {
+    /// A name and what follows it, as in GraphQL, in XML and in almost JSON: a literal, a word or a variable that is no value, or anything else.
+    private static let values = try? NSRegularExpression(
+        pattern: #"(?<![$\w.-])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
+            + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+\b)|(\$\w++|(?:null|true|false)\b|\w++!)|)"#)
+
+    /// The text with `…` for each literal after the name of a credential. What follows the name is all hidden if it is no literal.
+    fileprivate var redactingLiterals: String {
+        guard contains(":") || contains("="), let values = Self.values else { return self }
+        var (shown, rest) = ("", self[...])
+        for match in values.matches(in: self, range: NSRange(startIndex..., in: self)) {
+            guard let whole = Range(match.range, in: self), let range = Range(match.range(at: 1), in: self),
+                whole.lowerBound >= rest.startIndex,
+                match.range(at: 3).length == 0
+            else { continue }
+            let (name, literal) = (String(self[range]), Range(match.range(at: 2), in: self))
+            if name.contains("\\") || name.namesCredential {
+                shown += rest[..<whole.upperBound]
+                guard let literal else { return shown + "…" }
+                shown += #""…""#
+                rest = self[literal.upperBound...]
+            } else if let literal, ["name", "key", "path"].contains(name), self[literal].trimmingCharacters(in: ["\""]).namesCredential {
+                return shown + rest[..<literal.upperBound] + "…"
+            }
+        }
+        return shown + rest
+    }
+}

@@ -1,0 +1,69 @@
+import APIProvider
+import Foundation
+
+extension ReceivedRequest {
+    /// A call of `stub` that compiles and answers this request. Secrets are left out.
+    func stubToPaste(_ redactor: ReportRedactor) -> String {
+        let path = redactor.path(URLText(url.absoluteString).path.description)
+        let parts = URLParts(url.absoluteString)
+        // Without its origin, a path with two slashes at its start would start with a host.
+        let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
+        let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
+        let query = Lines(parts.query)
+        var names: [String] = []
+        for item in parts.query where !names.contains(where: item.name.hasSameBytes) { names.append(item.name) }
+        let items = names.compactMap { name -> String? in
+            let values = query.texts(at: name.inOneSpelling)
+            guard values.allSatisfy({ redactor.item(name, $0) == $0 }), redactor.redacted(name) == name else { return nil }
+            let texts = values.map(\.debugDescription)
+            return "\(name.debugDescription): \(texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]")"
+        }
+        let queryParameter = items.isEmpty ? "" : ", query: [\(items.joined(separator: ", "))]"
+        // One URL serves all operations of a GraphQL server.
+        let body = graphQLOperation(redactor).map { ", body: \($0)" } ?? ""
+        return "MockURLProtocol.stub(\(method.literal), \(pattern)\(queryParameter)\(body), respond: \(responseToPaste))"
+    }
+
+    /// A response of the kind that the request accepts.
+    private var responseToPaste: String {
+        let types = headers["Accept"]?.lowercased() ?? ""
+        if types.contains("text/event-stream") { return #".events([ServerSentEvent(data: "text")])"# }
+        if types.contains("ndjson") || types.contains("jsonl") { return #".jsonLines([["key": "value"]])"# }
+        return types.contains("json") ? #".json(["key": "value"])"# : ".status(200)"
+    }
+
+    /// What tells the operation in the body from others: its name, or else its text, or the beginning of that. `nil` if there is none.
+    private func graphQLOperation(_ redactor: ReportRedactor) -> String? {
+        guard let lines = Lines(json: body) else { return nil }
+        for name in ["operationName", "query"] {
+            guard let text = lines.texts(at: name).first, name == "operationName" || text.isGraphQL else { continue }
+            let shown = redactor.item(name, text)
+            guard text.utf8.count > 1024 || shown != text else {
+                return ".json(containing: [\(name.debugDescription): \(text.debugDescription)])"
+            }
+            let beginning = String(shown.prefix { !"\"\\…".contains($0) && !$0.isNewline }.prefix(100))
+            if !beginning.isEmpty { return ".contains(\(beginning.debugDescription))" }
+        }
+        return nil
+    }
+}
+
+extension String {
+    /// Whether it is a document of GraphQL and not, for example, a text to search for.
+    fileprivate var isGraphQL: Bool {
+        let text = trimmingCharacters(in: .whitespacesAndNewlines)
+        return text.hasSuffix("}") && ["{", "query", "mutation", "subscription", "fragment"].contains(where: text.hasPrefix)
+    }
+
+    /// The path with a star for each segment that had a secret.
+    fileprivate var withWildcards: String {
+        split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
+    }
+}
+
+extension HTTPMethod {
+    fileprivate var literal: String {
+        let known: [HTTPMethod] = [.get, .head, .post, .put, .patch, .delete, .options]
+        return known.contains(self) ? ".\(rawValue.lowercased())" : rawValue.debugDescription
+    }
+}

@@ -1,0 +1,20 @@
+import APIProvider
+
+/// Answers the requests that no stub answers, maybe asynchronously, from outside of this module.
+package struct AnswerSource: Sendable {
+    package enum Choice: Sendable {
+        case answer(Answer)
+        /// No answer, and the reason for the report.
+        case none(reason: String)
+    }
+
+    let choose: @Sendable (PreparedRequest) -> Choice
+    /// The requests that it has answered asynchronously, and the answers.
+    let log: @Sendable () -> [any Sendable]
+
+    package init(
+        log: @escaping @Sendable () -> [any Sendable] = { [] }, _ choose: @escaping @Sendable (PreparedRequest) -> Choice
+    ) {
+        (self.choose, self.log) = (choose, log)
+    }
+}

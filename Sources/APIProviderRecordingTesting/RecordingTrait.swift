@@ -1,0 +1,118 @@
+public import APIProvider
+// A test file imports this module and Testing.
+@_exported public import APIProviderTesting
+import Foundation
+import MiniRx
+@_exported public import MockNetworkRecordings
+public import Testing
+
+/// Answers a test from a recording, in a mock network of its own: `.mockNetwork(recording: "search")`.
+///
+/// The issues are those of `.mockNetwork`. With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file
+/// without secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools
+/// open it.
+public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
+    /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
+    public var isRecursive: Bool { true }
+
+    let recording: Recording
+
+    /// Runs `function`, which is the `test` or one `testCase` of it, in a scope of its own, with the recording.
+    ///
+    /// - Throws: The error of the test, unless it is already recorded as an issue.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        var trait = MockNetworkTrait.mockNetwork
+        trait.addition = .init(
+            run: { try await recording.run($0, $1, $2) }, attachment: { MockURLProtocol.attachment.map { ($0, "har") } })
+        try await trait.provideScope(for: test, testCase: testCase, performing: function)
+    }
+}
+
+// MARK: - Using the trait
+
+extension Trait where Self == RecordingTrait {
+    /// Answers the test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
+    ///
+    /// ```swift
+    /// @Test(.mockNetwork(recording: "page")) func firstPage() async throws {
+    ///     let provider = DefaultAPIProvider(
+    ///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    ///     let result = try await provider.request(
+    ///         SearchRequest(keyword: "swift", perPage: 2)
+    ///     ).value
+    ///     #expect(result.items.count == 2)
+    /// }
+    /// ```
+    ///
+    /// Everything else is as with `.mockNetwork`. Stubs answer before the recording. At the end of a replay, a warning names the
+    /// entries that the test has not asked for.
+    ///
+    /// ### Recording and replaying
+    ///
+    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
+    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still
+    /// have the same shape.
+    ///
+    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
+    ///
+    /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
+    /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the recording.
+    ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
+    ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
+    ///   - kept: Names whose values are kept, unless they can only be a secret, such as a JWT.
+    ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
+    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
+    ///   - filePath: The source file of the test.
+    public static func mockNetwork(
+        recording name: String, redacting redaction: Redaction = .standard, hiding hidden: [String] = [], keeping kept: [String] = [],
+        ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil,
+        filePath: String = #filePath
+    ) -> Self {
+        RecordingTrait(
+            recording: Recording(
+                name, redacting: redaction, hiding: hidden, keeping: kept, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
+                filePath: filePath))
+    }
+}
+
+// MARK: - Recordings
+
+extension Recording {
+    /// Runs a test with the recording.
+    fileprivate func run(_ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void) async throws {
+        guard !test.isParameterized else {
+            throw Misuse(
+                "A parameterized test has a recording for each argument: write .mockNetwork, and inside "
+                    + "MockURLProtocol.withRecording(\"name-\\(argument)\") { … }")
+        }
+        let mode = try Recording.Mode(environment: ProcessInfo.processInfo.environment)
+        #if compiler(<6.2)
+        guard mode == .replay else { throw Misuse("MOCK_NETWORK=\(mode.rawValue) needs Swift 6.2 or later.") }
+        #endif
+        let place = test.sourceLocation
+        func warn(_ warning: String) {
+            #if compiler(>=6.3)
+            Issue.record("\(warning)", severity: .warning, sourceLocation: place)
+            #else
+            StandardError.print(warning)
+            #endif
+        }
+        let mock = MockURLProtocol.scopeClass
+        try await run(
+            mode, test: test.name, at: "\(place.fileID.split(separator: "/").last ?? ""):\(place.line)", hasFailed: { mock.hasTestFailed },
+            warn: warn
+        ) { try await function() }
+    }
+}
+
+private struct Misuse: LocalizedError, CustomStringConvertible {
+    let description: String
+    var errorDescription: String? { description }
+    init(_ description: String) { self.description = description }
+}

@@ -1,0 +1,147 @@
+// A test file imports this module and Testing.
+@_exported public import APIProviderMocks
+package import Foundation
+@_exported public import MiniRxTesting
+public import Testing
+
+/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own. On a suite,
+/// `@Suite(.mockNetwork)`, it is the trait of each test.
+///
+/// ```swift
+/// @Test(.mockNetwork) func search() async throws {
+///     MockURLProtocol.responseWithDTO(type: Fixture.search)
+///     let provider = DefaultAPIProvider(
+///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+///     let response = try await provider.request(SearchRequest(keyword: "swift"))
+///         .value
+///     #expect(response.items.count == 8)
+/// }
+/// ```
+///
+/// ### Issues
+///
+/// At the end of the test, the trait records an issue for
+///
+/// - each request that found no answer, even if the app ignored the error;
+/// - each mistake in the setup of the test, even if the app ignored the error: a fixture that is not there, a value that cannot be
+///   encoded, an entry of a recording that cannot be read, or the session of a scope that has ended;
+/// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
+/// - each stub that has not answered the number of requests that it expects, at the line of the stub;
+/// - a fixture, a response type or a handler, if no request came.
+///
+/// If no request has reached the mock, the first issue says how to create the provider.
+///
+/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
+/// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, a failed `#expect` fails the run, not the test. Keep the value,
+/// and check it in the test.
+///
+/// The trait does not report on scopes that the test opens with `withScope`.
+///
+/// ### The requests of a failed test
+///
+/// With Swift 6.2 or later, a test that fails attaches its requests as text, without secrets. `swift test --attachments-path FOLDER` saves the
+/// file, and Xcode lists it in the test report.
+public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
+    /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
+    public var isRecursive: Bool { true }
+
+    /// What the trait of recordings adds to a test.
+    package struct Addition: Sendable {
+        /// Runs a test in its scope.
+        package let run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void
+        /// The attachment of a failed test, and the extension of its file; `nil` if no request has come.
+        package let attachment: @Sendable () -> (file: Data, extension: String)?
+
+        package init(
+            run: @escaping @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void,
+            attachment: @escaping @Sendable () -> (file: Data, extension: String)?
+        ) { (self.run, self.attachment) = (run, attachment) }
+    }
+
+    /// Without it, the test runs as it is, and attaches the requests as text.
+    package var addition = Addition(
+        run: { _, _, function in try await function() }, attachment: { MockURLProtocol.requestsAsText.map { (Data($0.utf8), "txt") } })
+
+    /// Records an issue. Tests of this package replace it, because their own output must have none.
+    var record: @Sendable (String, SourceLocation) -> Void = { Issue.record("\($0)", sourceLocation: $1) }
+
+    /// Runs `function`, which is the `test` or one `testCase` of it, in a scope of its own.
+    ///
+    /// - Throws: The error of the test, unless it is already recorded as an issue.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        try await MockURLProtocol.withScope(test.displayName ?? test.name) {
+            #if compiler(>=6.2)
+            let mock = MockURLProtocol.scopeClass
+            let issues: IssueHandlingTrait = .compactMapIssues { issue in
+                // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner,
+                // which reports it.
+                guard Test.current != nil else { return nil }
+                if issue.isError { mock.hasTestFailed = true }
+                return issue
+            }
+            do {
+                try await addition.run(test, testCase) {
+                    try await issues.provideScope(for: test, testCase: testCase) { try await report(on: test, function) }
+                }
+            } catch {
+                attachRequests(of: test)
+                throw error
+            }
+            if mock.hasTestFailed { attachRequests(of: test) }
+            #else
+            try await addition.run(test, testCase) { try await report(on: test, function) }
+            #endif
+        }
+    }
+
+    // MARK: - The report on a test
+
+    /// Runs a test, and reports what the mock has seen.
+    private func report(on test: Test, _ function: @Sendable () async throws -> Void) async throws {
+        let result: Result<Void, any Error>
+        do { result = .success(try await function()) } catch { result = .failure(error) }
+        for problem in MockURLProtocol.problems {
+            record(problem.text, problem.place.map { SourceLocation($0) } ?? test.sourceLocation)
+        }
+        // An error that is an issue already, by a report or by `#require` in a handler, is not recorded twice.
+        guard case .failure(let error) = result, !MockURLProtocol.isProblem(error) else { return }
+        if !((error as? APIError)?.underlying is ExpectationFailedError) { throw error }
+    }
+
+    #if compiler(>=6.2)
+    private func attachRequests(of test: Test) {
+        guard let (file, ending) = addition.attachment() else { return }
+        Attachment.record([UInt8](file), named: "\(test.name.prefix { $0 != "(" }).\(ending)", sourceLocation: test.sourceLocation)
+    }
+    #endif
+}
+
+// MARK: - Using the trait
+
+extension Trait where Self == MockNetworkTrait {
+    /// Gives each test its own mock network.
+    public static var mockNetwork: Self { .init() }
+}
+
+// MARK: - Issues and source locations
+
+#if compiler(>=6.2)
+extension Issue {
+    /// Whether the test fails because of it.
+    fileprivate var isError: Bool {
+        #if compiler(>=6.3)
+        isFailure
+        #else
+        true
+        #endif
+    }
+}
+#endif
+
+extension SourceLocation {
+    fileprivate init(_ location: Stub.SourceLocation) {
+        self.init(fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+    }
+}

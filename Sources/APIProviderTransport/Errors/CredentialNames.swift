@@ -1,0 +1,55 @@
+extension String {
+    /// Whether the name of a header, of an item of a query or of a field stands for a credential.
+    ///
+    /// This is the one list of such names, for the texts of errors, cURL commands, reports of the mock and recordings.
+    package var namesCredential: Bool {
+        let name = lowercased().filter { $0.isLetter }
+        return Self.credentialKeywords.contains { name.contains($0) }
+            || ["auth", "appid", "sessid"].contains { name.hasSuffix($0) } || ["key", "xkey", "pwd", "pin", "otp", "sig"].contains(name)
+            || Self.apiKeySuffixes.contains { name.hasSuffix($0) }
+    }
+
+    private static let credentialKeywords = [
+        "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
+        "jwt",
+    ]
+
+    /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
+    package static let apiKeySuffixes = [
+        "api", "access", "account", "app", "application", "auth", "client", "encryption", "functions", "license", "master", "private",
+        "server", "shared", "signing", "subscription",
+    ].map { $0 + "key" }
+}
+
+// MARK: - What a request sends
+
+extension PreparedRequest {
+    /// The values that it sends under a name that stands for a credential, in its headers and its query.
+    var credentialValues: [String] {
+        var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
+            field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
+        }
+        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
+            if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
+            return ""
+        }
+        return values.map(String.init)
+    }
+}
+
+extension String {
+    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or
+    /// what comes after a scheme such as Bearer.
+    fileprivate func credentials(inHeader name: String) -> [Substring] {
+        func value(of pair: Substring) -> Substring {
+            let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
+            // The padding of Base64 is no value.
+            return value.allSatisfy { $0 == "=" } ? pair : value
+        }
+        if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }
+        let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
+        let hasParameters = parts[1].contains { ",\"".contains($0) }
+        return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
+    }
+}

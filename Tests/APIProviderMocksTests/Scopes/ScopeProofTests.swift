@@ -1,0 +1,62 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Scopes of providers", tenMinutes)
+struct ScopeProofTests {
+    private static let request = Endpoint<String>(.get, "/a")
+
+    @Test("Hundreds of scopes in parallel each get the answers of their stub")
+    func parallel() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<rounds(100) {
+                if number >= 50 { try await group.next() }
+                group.addTask {
+                    try await MockURLProtocol.withScope("\(number)") {
+                        MockURLProtocol.stub(.get, "/a", respond: .data(Data("\(number)".utf8)))
+                        let provider = Way.session.provider
+                        for _ in 0..<10 {
+                            let answer = try await provider.request(Self.request).value
+                            #expect(answer == "\(number)")
+                        }
+                        #expect(MockURLProtocol.requests.count == 10)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("The class of a scope and its providers reach it from a detached task, also while another is current", arguments: Way.allCases)
+    func detached(way: Way) async throws {
+        try await MockURLProtocol.withScope("outer") {
+            let (mock, provider) = (MockURLProtocol.current, way.provider)
+            let answer = try await MockURLProtocol.withScope("inner") {
+                mock.stub(.get, "/a", respond: .data(Data("outer".utf8)))
+                #expect(MockURLProtocol.problems.isEmpty)
+                return try await Task.detached { try await provider.request(Self.request).value }.value
+            }
+            #expect(answer == "outer")
+            #expect(MockURLProtocol.requests.count == 1)
+            mock.responseWithFailure()
+            await Task.detached { mock.reset() }.value
+            #expect(MockURLProtocol.requests.isEmpty)
+            #expect(MockURLProtocol.responseType == nil)
+        }
+    }
+
+    @Test("A provider that outlives its scope gets an error that says so", arguments: Way.allCases)
+    func outlived(way: Way) async throws {
+        let provider = try await MockURLProtocol.withScope("short") {
+            MockURLProtocol.stub(.get, "/a", respond: .status(200))
+            let provider = way.provider
+            _ = try await provider.request(Self.request).value
+            return provider
+        }
+        let error = try await provider.failure(of: Self.request)
+        #expect(error.description.contains(#"The scope "short" of the session that sent this request has ended"#), "\(error)")
+    }
+}
