@@ -119,7 +119,7 @@ extension MockURLProtocol {
 
     /// The requests of the scope and their answers for the attachment of a failed test; `nil` if no request has come. They are a HAR 1.2
     /// file without secrets or, if the check finds a secret in it, a text that says where.
-    package static var attachment: (data: Data, fileExtension: String)? {
+    package static var attachment: (file: Data, extension: String)? {
         let traffic = logs.compactMap { $0 as? RecordedTraffic }
         var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
         guard !exchanges.isEmpty else { return nil }

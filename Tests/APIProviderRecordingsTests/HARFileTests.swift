@@ -137,19 +137,20 @@ struct HARFileTests {
         }
     }
 
-    @Test("In the file of another program, a header that tells two entries apart must match, and one of a single entry need not")
+    @Test("In the file of another program, a header must match that tells two requests to one URL apart")
     func tellingHeaders() async throws {
         func answer(_ path: String, _ language: String) -> String {
             entry(
                 "GET", "https://a.example/\(path)", request: #""headers":[{"name":"Accept","value":"\#(language)"}]"#,
                 response: #""status":200,"content":{"text":"\#(language)"}"#)
         }
-        let entries = (answer("two", "en"), answer("two", "de"), answer("one", "en"))
-        for (path, language, expected) in [("two", "de", "200 de"), ("two", "en", "200 en"), ("one", "fr", "200 en")] {
-            let found = try await outcome(entries.0, entries.1, entries.2, url: "https://a.example/\(path)", headers: ["Accept": language])
-            #expect(found == expected)
+        let entries = (answer("two", "en"), answer("two", "de"))
+        for language in ["de", "en"] {
+            let found = try await outcome(entries.0, entries.1, url: "https://a.example/two", headers: ["Accept": language])
+            #expect(found == "200 \(language)")
         }
-        let failure = try await outcome(entries.0, entries.1, entries.2, url: "https://a.example/two", headers: ["Accept": "fr"])
+        #expect(try await outcome(answer("one", "en"), url: "https://a.example/one", headers: ["Accept": "fr"]) == "200 en")
+        let failure = try await outcome(entries.0, entries.1, url: "https://a.example/two", headers: ["Accept": "fr"])
         #expect(failure.contains(#"header accept: expected "en", got "fr""#), "\(failure)")
     }
 

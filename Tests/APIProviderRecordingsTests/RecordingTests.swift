@@ -378,9 +378,9 @@ struct RecordingTests {
             return (attachment, MockURLProtocol.attachment, MockURLProtocol.hasTestFailed)
         }
         for attachment in [attachment, later] {
-            let text = String(decoding: try #require(attachment?.data), as: UTF8.self)
+            let text = String(decoding: try #require(attachment?.file), as: UTF8.self)
             #expect(
-                text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.fileExtension == "har",
+                text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.extension == "har",
                 "\(text)")
         }
         #expect(hasFailed)
@@ -396,9 +396,9 @@ struct RecordingTests {
             try await provider.request(Endpoint<Void>(.post, "/a", query: ["token": "abc123def"], body: sent)).value
             return try #require(MockURLProtocol.attachment)
         }
-        let text = String(decoding: attachment.data, as: UTF8.self)
+        let text = String(decoding: attachment.file, as: UTF8.self)
         #expect(
-            attachment.fileExtension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"),
+            attachment.extension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"),
             "\(text)")
     }
 }

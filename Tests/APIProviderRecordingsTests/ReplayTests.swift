@@ -233,13 +233,17 @@ struct ReplayTests {
         #expect((try JSONSerialization.jsonObject(with: claims) as? [String: Any])?["api_key"] as? String == other)
     }
 
-    @Test("JSON stays JSON if another run sends a text in the place of a number")
+    @Test("A response shows a number that the app sends if it has eight digits or more, and stays JSON whatever the app sends")
     func numberOfAnotherRun() async throws {
-        let server = server { "{\"pin\":\($0.headers["X-Pin"] ?? "0"),\"n\":1000000}" }
-        try await test.run(.record, from: server) { _ = try await $0.text(.get, "/pin", headers: ["X-Pin": "4711001"]) }
-        for (pin, shown) in [("4711002", "4711002"), ("none yet", "1000000"), ("", "1000000")] {
-            let answer = try await test.run(.replay) { try await $0.text(.get, "/pin", headers: ["X-Pin": pin]) }
-            #expect(answer == "{\"pin\":\(shown),\"n\":1000000}")
+        let server = server { "{\"pin\":\($0.headers["X-Pin"] ?? "0"),\"n\":10000000}" }
+        for (recorded, sent, shown) in [
+            ("47110011", "47110022", "47110022"), ("47110011", "none yet", "10000001"), ("47110011", "", "10000001"),
+            ("4711001", "4711002", "1000000"),
+        ] {
+            let test = RecordedTest()
+            try await test.run(.record, from: server) { _ = try await $0.text(.get, "/pin", headers: ["X-Pin": recorded]) }
+            let answer = try await test.run(.replay) { try await $0.text(.get, "/pin", headers: ["X-Pin": sent]) }
+            #expect(answer == "{\"pin\":\(shown),\"n\":10000000}")
         }
     }
 

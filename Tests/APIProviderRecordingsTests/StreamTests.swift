@@ -110,7 +110,7 @@ struct StreamTests {
             return try #require(MockURLProtocol.attachment)
         }
         let file = test.folder.url("attachment.har")
-        try attachment.data.write(to: file)
+        try attachment.file.write(to: file)
         let opened = try OpenedFile(file)
         #expect(opened.value("response.status") as? Int == (isStream ? 200 : 0))
         #expect(opened.value("response.content.text") as? String ?? "" == (isStream ? "data: 1\n\n" : ""))

@@ -68,13 +68,6 @@ struct WarningTests {
         #expect(warnings == (sentence.map { ["GET https://a.example/ has \($0)"] } ?? []), "\(warnings)")
     }
 
-    @Test("A large binary body is told", arguments: [(1 << 20, true), (1 << 10, false)])
-    func largeBodies(size: Int, isTold: Bool) {
-        var exchange = exchange(type: "image/png")
-        exchange.response?.body = Data(repeating: 0x9A, count: size)
-        #expect(NewRecording([exchange]).warnings == (isTold ? ["GET https://a.example/ has a binary body of 1 MB."] : []))
-    }
-
     @Test("Entries that no request used are told, and no other, and not after a failure")
     func unusedEntries() async throws {
         let test = RecordedTest()

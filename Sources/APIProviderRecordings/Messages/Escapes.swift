@@ -4,10 +4,11 @@ import Foundation
 
 extension [UInt8] {
     /// The bytes without NULs, as UTF-16 has them, and without escapes of JSON, URLs and HTML. Escapes of escapes are decoded, too.
-    func decodingEscapes() -> [UInt8] {
+    ///
+    /// - Parameter levels: How often. Each time, nested escapes lose one level. More than eight levels are no text of a server.
+    func decodingEscapes(levels: Int = 8) -> [UInt8] {
         var bytes = replacing([0], with: [])
-        // Each time, nested escapes lose one level. More than eight levels are no text of a server.
-        for _ in 0..<8 {
+        for _ in 0..<levels {
             var copied = 0
             let edits = bytes.places(ofAny: "\\%&").compactMap { place -> Edits.Element? in
                 guard place >= copied, let (text, end) = bytes.escape(at: place) else { return nil }

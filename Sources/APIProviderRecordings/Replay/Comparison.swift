@@ -21,7 +21,7 @@ struct Comparison: Sendable {
     let repeated: [String]
     let isForAnyHost: Bool
     /// Whether another program has sent the requests, with headers of its own.
-    var isFromOtherProgram = false
+    private(set) var isFromOtherProgram = false
     /// The headers on which the responses say that they depend, in lower case.
     private var varying: Set<String> = []
     private let known = Locked<[String: Bool]>([:])
@@ -36,9 +36,8 @@ struct Comparison: Sendable {
     // MARK: - Headers
 
     private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
-    private static let stored = conditions.union([
-        "accept", "x-amz-target", "soapaction", "x-http-method-override", "content-type", "authorization", "cookie",
-    ])
+    private static let operations: Set = ["accept", "x-amz-target", "soapaction", "x-http-method-override"]
+    private static let stored = conditions.union(operations).union(["content-type", "authorization", "cookie"])
     /// These differ by machine.
     private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
 
@@ -46,19 +45,32 @@ struct Comparison: Sendable {
     func stores(header name: String) -> Bool {
         let key = name.lowercased()
         if isFromOtherProgram {
-            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || compared.contains { $0.isField(name) }
+            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
+                || compared.contains { $0.isField(name) }
         }
-        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(name).map { $0.strength != .nonce } == true
+        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(key).map { $0.strength != .nonce } == true
             || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
     }
 
     /// The same, with the headers that a `Vary` of the responses names.
     func varying(with exchanges: [RecordedExchange]) -> Comparison {
+        guard !isFromOtherProgram else { return self }
         var copy = self
         for field in exchanges.compactMap({ $0.response?.headers["Vary"] }) {
             copy.varying.formUnion(field.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
         }
         copy.varying.subtract(Self.neverVarying)
+        return copy
+    }
+
+    /// The same for the file of another program, which has headers of its own: those count that tell two requests to one URL apart.
+    func forOtherProgram(_ exchanges: [RecordedExchange]) -> Comparison {
+        let groups = Dictionary(grouping: exchanges) { [$0.method, $0.url] }.values
+        var copy = varying(with: exchanges)
+        copy.varying = copy.varying.union(Self.operations).filter { name in
+            groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
+        }
+        copy.isFromOtherProgram = true
         return copy
     }
 

@@ -42,7 +42,7 @@ struct RecordedFile: Sendable {
         if let places = file.log._placeholders {
             placeholders = Placeholders(places.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
         } else {
-            comparison.isFromOtherProgram = true
+            comparison = comparison.forOtherProgram(exchanges)
             // By time, as the format says, and as they stand where that is the same.
             read = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(
                 \.element)

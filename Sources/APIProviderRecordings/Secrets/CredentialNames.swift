@@ -42,7 +42,8 @@ enum CredentialNames {
         if let match = match(words) { return match }
         if last.hasSuffix("s"), let match = match(words.dropLast() + [String(last.dropLast())]) { return match }
         // In one word: `accesstoken`, `newpassword`.
-        return joinedEndings.first { last.hasSuffix($0) || last.hasSuffix("\($0)s") }.flatMap { match([$0]) }
+        let end = words.suffix(2).joined()
+        return joinedEndings.first { end.hasSuffix($0) || end.hasSuffix("\($0)s") }.flatMap { match([$0]) }
     }
 
     private static func match(_ words: [String]) -> (label: String, strength: Strength)? {
@@ -74,7 +75,7 @@ enum CredentialNames {
         ]
         return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
     }()
-    private static let joinedEndings = ["token", "secret", "apikey", "password", "passphrase"]
+    private static let joinedEndings = ["token", "secret", "apikey", "accesskey", "secretkey", "password", "passphrase"]
     /// A version such as `v2` is "v" here, because the words have no digits.
     private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
 

@@ -21,6 +21,8 @@ struct SecretFinder {
     /// For each secret, the messages that have it, in any notation or, if it is common, under its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
+    /// Those that the program or the environment calls secret.
+    private var given: Set<Int> = []
     private var inCookies: Set<Int> = []
     private var namedInRequests: Set<Int> = []
     /// The texts that the app has sent under no name of the list, and when.
@@ -46,6 +48,7 @@ struct SecretFinder {
                 guard !places.isEmpty else { continue }
                 let index = add(text, known.first { $0.text == text }?.label ?? "secret", in: number, isEverywhere: !text.isCommon)
                 secrets[index].places.formUnion(places)
+                given.insert(index)
             }
             var labeled: [(value: NamedValue, label: String)] = []
             for value in values[number] {
@@ -167,7 +170,8 @@ struct SecretFinder {
             // What a response also has in clear, the app may have from there.
             let isClear = secrets[index].isCommon && clearTexts.contains(secrets[index].text)
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
-            if let open = openTexts[secrets[index].text], let firstResponse, open < firstResponse, !namedInRequests.contains(index) {
+            let isNamed = given.contains(index) || namedInRequests.contains(index)
+            if !isNamed, let open = openTexts[secrets[index].text], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }
                 secrets[index].isCommon = true

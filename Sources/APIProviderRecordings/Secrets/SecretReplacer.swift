@@ -20,9 +20,9 @@ struct SecretReplacer {
     private let check: SecretCheck
 
     /// - Parameters:
-    ///   - isFromOtherProgram: What the app has from a response stays, and nothing is a reason to refuse.
+    ///   - comparison: If the exchanges are another program's, what the app has from a response stays, and nothing is a reason to refuse.
     ///   - environment: Its variables may be secrets, too.
-    init(_ exchanges: [RecordedExchange], _ comparison: Comparison, isFromOtherProgram: Bool = false, environment: [String: String] = [:]) {
+    init(_ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:]) {
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
         let values = messages.map { message in
             let exchange = exchanges[message.exchange]
@@ -39,12 +39,11 @@ struct SecretReplacer {
         everywhere = (TextSearch(searched.map(\.text)), searched.map(\.secret))
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
         setPlaceholders()
-        if isFromOtherProgram {
+        if comparison.isFromOtherProgram {
             for message in messages.indices {
                 replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange])
             }
         } else {
-            checkNames()
             replace()
         }
     }
@@ -96,16 +95,6 @@ struct SecretReplacer {
     }
 
     // MARK: - Replacing
-
-    /// A secret that is the name of a member is found by no reader of the file.
-    private mutating func checkNames() {
-        for (name, message) in finder.seenNames.sorted(by: { $0.key < $1.key }) {
-            problems += everywhere.search.matches(in: Array(name.utf8)).map { match in
-                "\(exchanges[messages[message].exchange].summary) has \(secrets[everywhere.secrets[match.text]].placeholder) as the name of a "
-                    + "value, where it cannot be replaced. To write it otherwise: editing: { $0.response?.body = … }"
-            }
-        }
-    }
 
     private mutating func replace() {
         for number in messages.indices {
@@ -161,11 +150,19 @@ extension Message.Part {
             })
     }
 
+    /// Whether the line of a value is in this part.
+    private func has(_ value: NamedValue) -> Bool {
+        switch field {
+        case .body: value.place.hasPrefix("body")
+        case .header: value.place.hasPrefix("header ") || value.place.hasPrefix("cookie ")
+        case .url: !value.place.hasPrefix("body") && !value.place.hasPrefix("header ") && !value.place.hasPrefix("cookie ")
+        }
+    }
+
     /// Replaces a common text where it stands right behind its name.
     fileprivate mutating func replace(_ value: NamedValue, _ secret: Secret) {
-        guard bytes.contains(value.key) || value.key.isEmpty || field != .body else { return }
-        let texts = Set([secret.text, secret.text.escapedAsValue, secret.text.escapedInJSON, secret.text.escapedAsHTML])
-        let text = texts.sorted().reversed().map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
+        guard has(value), bytes.contains(value.key) || value.key.isEmpty || field != .body else { return }
+        let text = secret.text.spellings.sorted().reversed().map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
         if case .header(let name) = field, value.place.hasPrefix("header \(name.lowercased())") {
             let isUser = value.names.count > 1
             let expression = Expression(isUser ? "([ =\"])(?:\(text))(?=[:\",]|$)" : "^(\\S+ |)(?:\(text))$")
