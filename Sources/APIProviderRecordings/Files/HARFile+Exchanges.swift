@@ -129,12 +129,3 @@ extension Data {
         [UInt8](self).isUTF8 ? (String(decoding: self, as: UTF8.self), nil) : (base64EncodedString(), "base64")
     }
 }
-
-extension Date {
-    /// With or without a fraction of a second.
-    init?(iso8601 text: String) {
-        let formats = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
-        guard let date = formats.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
-        self = date
-    }
-}

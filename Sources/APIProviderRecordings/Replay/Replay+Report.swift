@@ -109,13 +109,4 @@ extension String {
     }
 
     private static let uuid = Expression("[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
-
-    /// The time that it says, in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
-    var time: Date? {
-        if let number = Double(self) {
-            let digits = prefix(while: \.isNumber).count
-            return [10, 13].contains(digits) ? Date(timeIntervalSince1970: digits == 13 ? number / 1000 : number) : nil
-        }
-        return Date(iso8601: self) ?? Date(httpDate: self, now: Date())
-    }
 }

@@ -40,12 +40,5 @@ struct Secret: Sendable {
 }
 
 extension String {
-    /// Whether it is a number of JSON.
-    var isNumber: Bool {
-        guard let first = utf8.first, first.isDigit || first == UInt8(ascii: "-") else { return false }
-        var tokens = JSONTokens(Data(utf8))
-        return (try? tokens.next())?.range.count == utf8.count
-    }
-
     fileprivate func leftPadded(to count: Int) -> String { String(repeating: "0", count: max(0, count - utf8.count)) + self }
 }

@@ -65,37 +65,10 @@ struct SecretNames: Sendable {
     }
 }
 
-// MARK: - Kinds of texts
-
 extension String {
     /// The beginning of a placeholder of this name.
     var asLabel: String {
         let words = CredentialNames.words(of: self).joined(separator: "-")
         return words.isEmpty ? "hidden" : words
-    }
-
-    /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.
-    var isCommon: Bool {
-        utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter))
-    }
-
-    /// Whether it is words and numbers, joined by the marks of names: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`.
-    var isWords: Bool {
-        utf8.split(omittingEmptySubsequences: false) { "-_./".utf8.contains($0) }.allSatisfy { part in
-            let letters = part.prefix { $0.isLowercaseLetter || $0.isUppercaseLetter }, digits = part.dropFirst(letters.count)
-            let isOneCase = letters.dropFirst().allSatisfy(\.isLowercaseLetter) || letters.allSatisfy(\.isUppercaseLetter)
-            return letters.count <= 20 && isOneCase && digits.count <= (letters.isEmpty ? 10 : 4) && digits.allSatisfy(\.isDigit)
-        }
-    }
-
-    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a URL.
-    var looksRandom: Bool {
-        guard utf8.count >= 12 else { return false }
-        var (hasLetter, hasDigit) = (false, false)
-        for byte in utf8 {
-            if byte <= 0x20 { return false }
-            if byte.isDigit { hasDigit = true } else if byte.isLetter { hasLetter = true }
-        }
-        return hasLetter && hasDigit && !isWords && !contains("://") && Date(iso8601: self) == nil
     }
 }
