@@ -51,7 +51,7 @@ struct RandomAPITests {
         }
 
         // A server that has not changed does not change the file, but where a secret stays in clear.
-        if api.hasOrdinarySecrets { return nil }
+        if api.hasOrdinarySecrets || recording.replacer.secrets.contains(where: \.isCommon) { return nil }
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
         let again = NewRecording(second, comparison, test: "T t", name: "r.har", replacing: recording.file)
