@@ -123,7 +123,7 @@ public struct DefaultAPIProvider: APIProvider {
             try endpoint.checkDestination()
             let reporter = endpoint.makeProgressReporter()
             if let report = reporter.report { request.reportProgress = report }
-            let download = request.destination.download
+            let download = request.bodyDestination.download
             let value = send(request).map { [errorMessage] response in
                 try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
             }

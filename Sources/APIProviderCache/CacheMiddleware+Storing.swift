@@ -94,7 +94,7 @@ extension CacheMiddleware {
     /// (RFC 9110, section 9.3.3).
     private func storePOST(_ response: APIResponse, _ sentLookup: SentLookup) {
         let request = sentLookup.lookup.request
-        guard request.method == .post, request.isReceivedInMemory, request.options.cachePolicy != .noStore,
+        guard request.method == .post, request.destination == .memory, request.options.cachePolicy != .noStore,
             response.request.url.withoutFragment == request.url.withoutFragment,
             response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
         else { return }

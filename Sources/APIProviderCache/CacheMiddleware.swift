@@ -116,7 +116,7 @@ public final class CacheMiddleware: Middleware {
 
     /// Answers `request` from the cache, or passes it to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, request.options.cachePolicy != .noStore, request.isPlainRead else {
+        guard request.destination == .memory, request.options.cachePolicy != .noStore, request.isPlainRead else {
             if request.options.cachePolicy == .onlyIfCached { return .just(.notStored(request, isStale: false)) }
             return sendWithoutLookup(request, next)
         }
@@ -141,7 +141,7 @@ public final class CacheMiddleware: Middleware {
 
     /// Whether a user has signed out since `request` was subscribed to.
     private func isBeforeSignOut(_ request: PreparedRequest) -> Bool {
-        request.context.map { $0.signOutCount < currentSignOutCount() } ?? false
+        request.signOutCount < currentSignOutCount()
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
@@ -175,7 +175,7 @@ public final class CacheMiddleware: Middleware {
     private func use(_ stored: CachedResponse, _ lookup: Lookup, cacheStatus: String = "hit") -> Single<APIResponse> {
         let now = now()
         guard var response = stored.response(to: lookup.request, at: now, cacheStatus: cacheStatus) else { return send(lookup) }
-        response.wasServedFromCache = true
+        response.isFromCache = true
         count {
             $0.hits += 1
             if stored.remainingFreshness(at: now) <= 0 { $0.staleHits += 1 }
@@ -207,7 +207,7 @@ public final class CacheMiddleware: Middleware {
             guard mayUseStaleOnError, [500, 502, 503, 504].contains(response.statusCode) else { return .just(response) }
             return use(stored, lookup, cacheStatus: "fwd=stale; fwd-status=\(response.statusCode)")
         }.catch { [self] error in
-            guard error.isTransient else { throw error }
+            guard (error as? APIError ?? .transport(lookup.request, underlying: error)).isTransient else { throw error }
             return use(stored, lookup, cacheStatus: "fwd=stale")
         }
     }

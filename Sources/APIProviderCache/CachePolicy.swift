@@ -45,10 +45,6 @@ public struct CacheStatistics: Sendable {
 }
 
 extension APIResponse {
-    /// Whether the response came from a ``CacheMiddleware``. Either the cache did not wait for the server, or it used a stale response
-    /// because the validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504.
-    public var isFromCache: Bool { wasServedFromCache }
-
     /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }
 }

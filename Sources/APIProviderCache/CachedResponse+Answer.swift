@@ -128,7 +128,7 @@ extension APIResponse {
         var request = request
         for (name, _) in request.headers { request.headers[name] = received.headers[name] }
         var redirect = APIResponse(request: request, httpResponse: httpResponse, data: data)
-        redirect.wasServedFromCache = wasServedFromCache
+        redirect.isFromCache = isFromCache
         return redirect
     }
 
@@ -180,7 +180,7 @@ extension Data {
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         // `Int` alone would also accept a sign.
-        let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
+        let numbers = ends.map { $0.utf8.allSatisfy({ (48...57).contains($0) }) ? Int($0) : nil }
         switch (numbers[0], numbers[1]) {
         case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
         case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count

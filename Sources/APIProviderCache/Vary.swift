@@ -65,8 +65,9 @@ extension CachedResponse {
         for request: PreparedRequest, sent: PreparedRequest, headersBefore: SentHeaders, headersNow: @autoclosure () -> SentHeaders
     ) -> CachedResponse? {
         let (control, varying) = (CacheControl(headers["Cache-Control"]), headers.members(of: "Vary"))
-        // `must-understand` overrides `no-store` if the cache knows the status (RFC 9111, section 5.2.2.3).
-        let isForbidden = control.has("must-understand") ? HTTPStatus.reasonPhrases[statusCode] == nil : control.has("no-store")
+        // `must-understand` overrides `no-store` if the cache knows how responses with the status are stored (RFC 9111, section 5.2.2.3).
+        let isUnderstood = Freshness.heuristicStatusCodes.contains(statusCode)
+        let isForbidden = control.has("must-understand") ? !isUnderstood : control.has("no-store")
         guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
         // `private` allows a private cache to store a response. That of an error does not count, because servers send it with every
         // response.

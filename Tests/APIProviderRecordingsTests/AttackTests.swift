@@ -85,21 +85,23 @@ struct AttackTests {
     /// All that a reader of the file may see: decoded again and again by Foundation, and not by the recorder.
     private static func readings(of text: String, depth: Int = 0) -> [String] {
         guard depth < 5 else { return [] }
-        let entities = text.replacing(/&#(\d+);/) { match in UInt32(match.1).flatMap(Unicode.Scalar.init).map { "\($0)" } ?? "" }
+        let entities = entity.replacing(in: text) { $0[1].flatMap { UInt32($0) }.flatMap(Unicode.Scalar.init).map { "\($0)" } }
         let named = [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")].reduce(entities) {
             $0.replacingOccurrences(of: $1.0, with: $1.1)
         }
         let json = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)).map(strings) ?? []
-        let words = text.matches(of: /[A-Za-z0-9+\/_-]{11,}/).compactMap { match -> String? in
-            Data(base64URL: "\(match.0)").flatMap { String(data: $0, encoding: .utf8) }
+        let words = word.matches(in: text).compactMap {
+            $0[0].flatMap { Data(base64URL: $0) }.flatMap { String(data: $0, encoding: .utf8) }
         }
-        let quoted = text.matches(of: /"(?:[^"\\]|\\.)*"/).compactMap { try? JSONDecoder().decode(String.self, from: Data($0.0.utf8)) }
-        let single = text.matches(of: /'((?:[^'\\]|\\.)*)'/).compactMap {
-            try? JSONDecoder().decode(String.self, from: Data("\"\($0.1)\"".utf8))
+        let quoted = quotes.matches(in: text).compactMap { groups in
+            (groups[1] ?? groups[2]).flatMap { try? JSONDecoder().decode(String.self, from: Data("\"\($0)\"".utf8)) }
         }
-        let others = ([named, text.removingPercentEncoding ?? ""] + json + words + quoted + single).filter { !$0.isEmpty && $0 != text }
+        let others = ([named, text.removingPercentEncoding ?? ""] + json + words + quoted).filter { !$0.isEmpty && $0 != text }
         return [text] + Set(others).flatMap { readings(of: $0, depth: depth + 1) }
     }
+
+    private static let entity = Expression(#"&#(\d+);"#), word = Expression("[A-Za-z0-9+/_-]{11,}")
+    private static let quotes = Expression(#""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'"#)
 
     private static func strings(_ object: Any) -> [String] {
         switch object {

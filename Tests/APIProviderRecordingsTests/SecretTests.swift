@@ -168,7 +168,7 @@ struct SecretTests {
             exchange("GET", "https://a.example/\(query)", headers: [header: value], answer: "It was \(secret).", type: "text/plain")
         ])
         #expect(
-            recording.problems == [] && !recording.text.contains("orse") && recording.answer().contains(/-00[0-9]+/), "\(recording.text)")
+            recording.problems == [] && !recording.text.contains("orse") && recording.answer().contains("-00"), "\(recording.text)")
     }
 
     @Test("Of Basic authentication, the password is a secret everywhere, and the user where it is named")

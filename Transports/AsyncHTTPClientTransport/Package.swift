@@ -58,6 +58,14 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"), .product(name: "SwiftASN1", package: "swift-asn1"),
             ],
             swiftSettings: settings),
+        // Middlewares as somebody else writes them, from public names alone.
+        .testTarget(
+            name: "OutsideTests",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "MiniRxTesting", package: "APIProvider"),
+            ],
+            swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )

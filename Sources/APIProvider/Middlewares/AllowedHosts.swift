@@ -22,15 +22,16 @@ struct AllowedHosts: Sendable {
         let (url, baseURL) = (request.url, request.baseURL)
         guard let hosts else {
             guard let baseURL else {
-                throw APIError.invalid(
-                    "its \(middleware) does not know which hosts it is for; give it hosts:, or give the provider a baseURL:")
+                throw APIError.invalidRequest(
+                    reason: "its \(middleware) does not know which hosts it is for; give it hosts:, or give the provider a baseURL:")
             }
             return url.origin == baseURL.origin && !request.hasLeftOrigin
         }
         if let entry = hosts.first(where: { !$0.isHost }) {
-            throw APIError.invalid("\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")
+            throw APIError.invalidRequest(
+                reason: "\"\(entry)\" in the hosts of \(middleware) is not a host; write it as \"api.example.com\"")
         }
-        return (request.redirectChain.map(\.url) + [url]).allSatisfy {
+        return (request.redirects + [url]).allSatisfy {
             hosts.contains($0.host?.hostWithoutBrackets ?? "")
                 && ($0.origin.hasPrefix("https:") || baseURL?.origin.hasPrefix("http:") == true)
         }

@@ -122,7 +122,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         } catch {
             return .error(error)
         }
-        let signOutCount = request.context?.signOutCount ?? SignOutCounter.current
+        let signOutCount = request.signOutCount
         return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
             guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
                 return send(request, with: credential, signOutCount: signOutCount, next)
@@ -141,7 +141,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             return next(authorized).flatMap { [self] response in
                 guard try isRejection(authorized, request, response) else { return .just(response) }
                 guard credentials.markRejected(credential, signOutCount: signOutCount),
-                    !response.request.wasRedirected || response.request.isChainIdempotent()
+                    response.request.redirects.isEmpty || response.request.isIdempotent
                 else { return .just(response) }
                 return self.credential(signOutCount: signOutCount, after: credential, for: request)
                     .flatMap { try self.sendAgain(request, with: $0, next) }
@@ -178,12 +178,14 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         var authorized = request
         try apply(credential, &authorized)
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
-        guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
+        guard (fields + [token].compactMap { $0 }).allSatisfy({ $0.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }) else {
             let name = token == nil ? "credential" : "token"
-            throw APIError.invalid("its \(name) contains a control character; if you read it from a file, trim it")
+            throw APIError.invalidRequest(reason: "its \(name) contains a control character; if you read it from a file, trim it")
         }
         if authorized.addsNothing(to: request) { try requireCredential(credential, in: request) }
-        authorized.secrets.add(token.map { [$0] } ?? fields.compactMap { $0.split(separator: " ").last.map(String.init) })
+        for secret in token.map({ [$0] }) ?? fields.compactMap({ $0.split(separator: " ").last.map(String.init) }) {
+            authorized.hide(secret)
+        }
         return authorized
     }
 
@@ -195,7 +197,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         var authorized = plain
         try apply(credential, &authorized)
         guard authorized.addsNothing(to: plain) else { return }
-        throw APIError.invalid("its credential has added nothing to it; set a header in apply")
+        throw APIError.invalidRequest(reason: "its credential has added nothing to it; set a header in apply")
     }
 }
 

@@ -53,7 +53,7 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to an equal request that is under way, or else passes `request` to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.isReceivedInMemory, case .follow = request.options.redirectPolicy.kind, request.isPlainRead,
+        guard request.destination == .memory, request.options.redirectPolicy.isOfSameKind(as: .follow), request.isPlainRead,
             request.options.areBuiltIn
         else {
             return next(request)
@@ -62,7 +62,7 @@ public final class CoalescingMiddleware: Middleware {
             method: request.method, url: request.url, headers: request.headers, timeout: request.timeoutInterval,
             handlesCookies: request.handlesCookies, foundationRequest: request.foundationRequest,
             followsRedirects: request.followsRedirects, isAuthenticated: request.options.isAuthenticated,
-            signOutCount: request.options.isAuthenticated ? request.context?.signOutCount : nil)
+            signOutCount: request.options.isAuthenticated ? request.signOutCount : nil)
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }

@@ -31,18 +31,12 @@ public struct ConcurrencyLimitMiddleware: Middleware {
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard maxConcurrent > 0 else {
             return .error(
-                APIError.invalid("maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
+                APIError.invalidRequest(
+                    reason: "maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
         }
         var request = request
         request.options[HoldsPlaceKey.self] = true
-        return .deferred { [limiter, request] in
-            let ticket = limiter.ticket()
-            let turn = Single<Void>.create { observer in
-                ticket.acquire { observer(.success(())) }
-                return Disposables.create()
-            }
-            return turn.flatMap { next(request) }.do(onDispose: { ticket.release() })
-        }
+        return limiter.running { [request] in next(request) }
     }
 }
 
@@ -52,6 +46,6 @@ extension PreparedRequest {
     /// Throws if it holds a place of a ``ConcurrencyLimitMiddleware``: a refresh that it waited for might never get one.
     func checkItHoldsNoPlace() throws {
         guard options[HoldsPlaceKey.self] else { return }
-        throw APIError.invalid("its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two")
+        throw APIError.invalidRequest(reason: "its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two")
     }
 }

@@ -180,8 +180,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
             case .use(let credential): return .just(credential)
             case .wait(let other):
                 guard !RefreshContext.enclosingRefreshes.contains(where: { $0 === other }) else {
-                    throw APIError.invalid(
-                        "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
+                    throw APIError.invalidRequest(
+                        reason: "it is part of the refresh of the token, and would wait for itself; send it through a provider without the "
                             + "AuthenticationMiddleware, or with .option(\\.isAuthenticated, false)")
                 }
                 refresh = other

@@ -39,7 +39,6 @@ public struct DefaultHeadersMiddleware: Middleware {
             var request = request
             request.addMissingHeaders(userAgent)
             request.addMissingHeaders(try headers(for: request))
-            try request.check()
             return next(request)
         } catch {
             return .error(error)

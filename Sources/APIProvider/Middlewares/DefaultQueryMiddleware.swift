@@ -12,7 +12,8 @@ public import MiniRx
 /// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no value of a query, and they
 /// hide the values of six bytes and more wherever a server repeats them.
 public struct DefaultQueryMiddleware: Middleware {
-    @HiddenFromReflection private var query: QueryParameters
+    /// A closure, so that a dump of the middleware does not show the values.
+    private let query: @Sendable () -> QueryParameters
     private let hosts: AllowedHosts
 
     /// Creates a middleware that adds `query`.
@@ -22,19 +23,19 @@ public struct DefaultQueryMiddleware: Middleware {
     ///   - hosts: The hosts that get the parameters: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
     ///     default, only the scheme, host and port of the provider's base URL get them. A provider without a base URL needs hosts.
     public init(_ query: QueryParameters, hosts: Set<String>? = nil) {
-        (self.query, self.hosts) = (query, AllowedHosts(hosts, of: "DefaultQueryMiddleware"))
+        (self.query, self.hosts) = ({ query }, AllowedHosts(hosts, of: "DefaultQueryMiddleware"))
     }
 
     /// Passes `request` to `next` with the parameters that it does not have.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
-            guard try hosts.contains(request), !request.wasRedirected else { return next(request) }
+            guard try hosts.contains(request), request.redirects.isEmpty else { return next(request) }
             let own = request.query
             let names = Set(own.map(\.name))
-            let missing = query.filter { !names.contains($0.name) }
+            let missing = query().filter { !names.contains($0.name) }
             var request = request
             request.query = own + QueryParameters(missing)
-            request.secrets.add(missing.compactMap(\.value).filter { $0.utf8.count >= RequestSecrets.minimumByteCountInText })
+            missing.compactMap(\.value).forEach { request.hide($0) }
             return next(request)
         } catch {
             return .error(error)

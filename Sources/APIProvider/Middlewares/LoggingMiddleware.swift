@@ -58,7 +58,7 @@ public struct LoggingMiddleware: Middleware {
     ///     piece elsewhere.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         guard let log else {
-            let isPrivate = detail == .bodies && redaction.showsEverything
+            let isPrivate = detail == .bodies && redaction == .none
             self.init(detail, redacting: redaction, now: { .now() }) { StandardLog.write($0, isFailure: $1, isPrivate: isPrivate) }
             return
         }
@@ -93,30 +93,28 @@ public struct LoggingMiddleware: Middleware {
     }
 
     private func text(_ request: PreparedRequest, _ event: SingleEvent<APIResponse>?, milliseconds: UInt64) -> String {
-        let redactor = Redactor(redaction, for: request)
-        let line = redactor.line(of: request)
+        let line = request.description(redacting: redaction)
         let subject = request.options.name ?? line
         let outcome: String
         var response: APIResponse?
         switch event {
         case .success(let value):
-            outcome = "\(subject): \(value.outcome), \(milliseconds) ms"
+            outcome = String(value.description(redacting: redaction).dropFirst(value.request.description(redacting: redaction).count))
             response = value
         case .failure(let error):
             // The description of an `APIError` redacts a URL in the error.
             let description = (error as? APIError ?? .transport(request, underlying: error)).description(redacting: redaction)
-            let rest = description.hasPrefix(line + " ") ? String(description.dropFirst(line.count)) : " failed: \(description)"
-            outcome = "\(subject)\(rest) \(milliseconds) ms"
-        case nil:
-            outcome = "\(subject): cancelled, \(milliseconds) ms"
+            outcome = description.hasPrefix(line + " ") ? String(description.dropFirst(line.count)) : " failed: \(description)"
+        case nil: outcome = ": cancelled"
         }
-        var lines: [String] = []
+        let time = "\(outcome.hasSuffix(".") ? "" : ",") \(milliseconds) ms"
+        var lines = ["\(subject)\(outcome)\(time)"]
         if detail == .bodies {
-            lines += redactor.details(of: request).map { "  > \($0)" }
+            lines += request.details(redacting: redaction).map { "  > \($0)" }
             // `response.request` also has the secrets that inner middlewares have added.
-            if let response { lines += Redactor(redaction, for: response.request).details(of: response).map { "  < \($0)" } }
+            lines += response?.details(redacting: redaction).map { "  < \($0)" } ?? []
         }
-        return ([outcome] + lines).map(\.onOneLine).joined(separator: "\n")
+        return lines.map(\.onOneLine).joined(separator: "\n")
     }
 }
 
@@ -151,45 +149,4 @@ private enum StandardLog {
     #else
     static func write(_ text: String, isFailure: Bool, isPrivate: Bool) { StandardError.print(text) }
     #endif
-}
-
-// MARK: - Headers and bodies
-
-extension Redactor {
-    fileprivate func details(of request: PreparedRequest) -> [String] {
-        // No file is read if its bytes are not shown.
-        let start = redaction.showsEverything ? request.body?.prefix(Self.readLength) : nil
-        return lines(of: request.headers.dictionary)
-            + lines(ofBody: start ?? Data(), total: request.body?.count ?? 0, type: request.headers["Content-Type"])
-    }
-
-    fileprivate func details(of response: APIResponse) -> [String] {
-        let (data, type) = (response.data, response.value(forHTTPHeaderField: "Content-Type"))
-        return lines(of: response.httpResponse.headerFields) + lines(ofBody: data.prefix(Self.readLength), total: data.count, type: type)
-    }
-
-    /// At most this many bytes of a body are read, so that a large body costs no more. It is more than the 1024 that are shown.
-    private static let readLength = 8192
-
-    /// The beginning of a body if everything is shown, and otherwise its type and its size.
-    private func lines(ofBody body: Data, total: Int, type: String?) -> [String] {
-        total == 0 ? [] : [text(of: body, total: total)?.cut(to: 1024) ?? size(total, type: type)]
-    }
-
-    /// The text of a body if everything is shown and it is text; `nil` otherwise.
-    ///
-    /// - Parameter total: The number of bytes of the whole body, of which `body` may be the beginning.
-    private func text(of body: Data, total: Int) -> String? {
-        guard redaction.showsEverything else { return nil }
-        // The beginning of a body may end within a character.
-        let cuts = 0...(total > body.count ? 3 : 0)
-        guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
-            return nil
-        }
-        return total > body.count ? text + "…" : text
-    }
-
-    private func lines(of headers: [String: String]) -> [String] {
-        headers.sortedByName.map { "\($0): \(header($0, $1))" }
-    }
 }

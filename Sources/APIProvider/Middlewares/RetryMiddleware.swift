@@ -90,12 +90,14 @@ extension RetryPolicy {
     /// Whether to send `request` again after `result`.
     fileprivate func shouldSendAgain(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
         let redirected = result.redirectedRequest
-        let isIdempotent = request.isIdempotent(methods) && redirected?.isChainIdempotent(methods) ?? true
+        let isIdempotent = request.isIdempotent(methods) && redirected?.isIdempotent(methods) ?? true
         guard isIdempotent || redirected == nil else { return false }
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
-        case .failure(let error): return isIdempotent ? error.isTransient : error.isFromBeforeSending
+        case .failure(let error):
+            let error = error as? APIError ?? .transport(request, underlying: error)
+            return isIdempotent ? error.isTransient : error.happenedBeforeSending
         }
     }
 }
@@ -109,18 +111,6 @@ extension Result<APIResponse, any Error> {
             case .failure(APIError.transport(let request, _)): request
             case .failure(let error): (error as? APIError)?.response?.request
             }
-        return request?.wasRedirected == true ? request : nil
+        return request?.redirects.isEmpty == false ? request : nil
     }
-}
-
-extension Error {
-    /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
-    package var isTransient: Bool {
-        isFromBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
-    }
-
-    /// Whether the request cannot have reached the server.
-    fileprivate var isFromBeforeSending: Bool { urlError?.happenedBeforeSending == true }
-
-    private var urlError: URLError? { (self as? APIError)?.urlError ?? self as? URLError }
 }

@@ -24,14 +24,18 @@ extension PreparedRequest {
         set { if let newValue { options[ContextKey.self] = newValue } else { options.remove(ContextKey.self) } }
     }
 
+    /// The number of sign-outs in this process when the request was subscribed to. For one that no provider sends, the number now.
+    package var signOutCount: Int { context?.signOutCount ?? SignOutCounter.current }
+
     /// The transport that will send it, as long as it is with the middlewares. What the app gets holds no transport, and so no connection.
     var transport: (any Transport)? {
         get { options[TransportKey.self] }
         set { if let newValue { options[TransportKey.self] = newValue } else { options.remove(TransportKey.self) } }
     }
 
-    /// The header fields that the provider's transport adds to it now, or sets in place of its own, such as cookies; `nil` if that is unknown.
-    package var addedHeaders: HTTPHeaders? { transport?.addedHeaders(for: self) }
+    /// The header fields that the provider's transport adds to it now, or sets in place of its own, such as cookies; `nil` if that is
+    /// unknown. A cache reads them, because a response may vary by them. They are known while the request is with the middlewares.
+    public var addedHeaders: HTTPHeaders? { transport?.addedHeaders(for: self) }
 
     /// Attributes a request that a middleware has made to the provider of `request`, and hides the secrets of both.
     func attributed(to request: PreparedRequest) -> PreparedRequest {

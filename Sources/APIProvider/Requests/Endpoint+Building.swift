@@ -33,7 +33,7 @@ extension Endpoint {
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
         (request.context, request.baseURL) = (context, baseURL?.url)
         let destination = configuration.newDestination()
-        if !destination.isMemory { request.destination = destination }
+        if !destination.isMemory { request.bodyDestination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType
         if configuration.usesProviderDecoder, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
         if let content = try body?.encode(encoder) {
@@ -46,7 +46,7 @@ extension Endpoint {
             try adapt(&request)
             // Even a request that the closure has made anew is the endpoint's.
             request = request.attributed(to: original)
-            request.destination = destination
+            request.bodyDestination = destination
         }
         try request.check()
         return request

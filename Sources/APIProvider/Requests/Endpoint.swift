@@ -43,7 +43,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     public var options = RequestOptions()
 
     var configuration: EndpointConfiguration
-    package var destination: ResponseDestination { configuration.destination }
+    package var destination: BodyDestination { configuration.destination }
     let decode: @Sendable (APIResponse) throws -> Response
 
     // MARK: - Creating an endpoint
@@ -121,9 +121,9 @@ struct EndpointConfiguration: Sendable {
     /// Whether the provider's decoder decodes the response. Then `Accept` names the decoder's media type.
     let usesProviderDecoder: Bool
     /// The place for the body of a successful response.
-    var destination = ResponseDestination.memory
+    var destination = BodyDestination.memory
     /// The destination of one request.
-    func newDestination() -> ResponseDestination {
+    func newDestination() -> BodyDestination {
         if case .file(let file, _) = destination { .file(file, Download()) } else { destination }
     }
 

@@ -158,7 +158,7 @@ extension RequestPath {
     /// The reason why a literal would not be sent as it is written.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
         guard literal.withBytes({ [suspect = ASCIISet.suspect] in $0.contains(where: suspect.contains) }) else { return nil }
-        let path = "its path \"\(Redactor.redacted(url: "\(start)\(literal)"))\""
+        let path = "its path \"\(RequestSecrets().redacted(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
         if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {

@@ -140,7 +140,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// Throws if the server may have acted on a request that is not to be sent again.
         private func requireRepeatable() throws {
             let (methods, method) = (events.policy.methods, events.method())
-            let isRepeatable = redirectedRequest?.isChainIdempotent(methods) ?? true
+            let isRepeatable = redirectedRequest?.isIdempotent(methods) ?? true
             guard methods.contains(method), isRepeatable else {
                 let subject = isRepeatable ? method.rawValue : "the request that a redirect has led to"
                 throw APIError.invalid("\(subject) may not be sent again when its events end; use GET, or read the events of one request")
@@ -152,20 +152,21 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
         /// in a row without a stream, none may.
         private mutating func noteFailure(_ error: any Error) throws -> Bool {
-            guard stream == nil else { return error.isTransient }
+            let isTransient = (error as? APIError)?.isTransient == true
+            guard stream == nil else { return isTransient }
             failures += 1
             redirectedRequest = Result.failure(error).redirectedRequest
             guard failures < events.policy.maxAttempts else { return false }
             // The error may be that of a refresh, whose request is not idempotent. It is the events that are requested again.
             let (policy, request) = (events.policy, request.withLock { $0 })
             switch error as? APIError {
-            case .transport(let failed, _): return try policy.shouldRetry?(request ?? failed, .failure(error)) ?? error.isTransient
+            case .transport(let failed, _): return try policy.shouldRetry?(request ?? failed, .failure(error)) ?? isTransient
             case .unacceptableStatus(let response):
                 retryAfter = response.retryAfter(now: Date())
                 let isRetried = try policy.shouldRetry?(request ?? response.request, .success(response))
                 guard isRetried ?? policy.statuses.contains(response.statusCode) else { return false }
                 return policy.maxAttempts == .max || retryAfter ?? 0 <= policy.maxDelay.seconds
-            default: return error.isTransient
+            default: return isTransient
             }
         }
 

@@ -77,19 +77,6 @@ extension Range<Int> {
 
 // MARK: - Names
 
-extension MockURLProtocol {
-    /// The requests of the scope in their order, each with the stub that has answered it, for the attachment of a failed test; `nil` if no
-    /// request has come.
-    package static var requestsAsText: String? {
-        let stubs = Dictionary(scope.contents.withLock { $0.stubs }.map { ($0.id, "\($0)") }, uniquingKeysWith: { first, _ in first })
-        let texts = requests.map { request in
-            let answer = request.isUnanswered ? "no answer" : request.stub.flatMap { stubs[$0] } ?? "an answer without a stub"
-            return "\(request)\n→ \(answer)\n"
-        }
-        return texts.isEmpty ? nil : texts.joined(separator: "\n")
-    }
-}
-
 extension Stub: CustomStringConvertible {
     /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
     public var description: String { "\(summary()) (\(sourceLocation.text))" }

@@ -92,7 +92,7 @@ final class Recorder: Sendable {
                 let sending = SerialDisposable()
                 cancellation.disposable = sending
                 var streamed = request
-                streamed.destination = .stream()
+                streamed.bodyDestination = .stream()
                 sending.disposable = transport.send(streamed).subscribe { event in
                     switch event {
                     case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
@@ -113,7 +113,7 @@ final class Recorder: Sendable {
     ) -> any Disposable {
         let head = response.headWithoutEncoding
         let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
-        let feed = request.streamsResponse || hasLines ? StreamFeed() : nil
+        let feed = request.bodyDestination.isStream || hasLines ? StreamFeed() : nil
         withItem(number) { item in
             item.isStream = feed != nil
             item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())

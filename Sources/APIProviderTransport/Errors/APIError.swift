@@ -66,6 +66,15 @@ public enum APIError: Error, Sendable {
     /// Whether the device has no connection to a network that it may use.
     public var isOffline: Bool { urlError?.isOffline == true }
 
+    /// Whether the request cannot have reached the server: there was no network, no host or no connection. Then even a request that is not
+    /// idempotent may be sent again.
+    public var happenedBeforeSending: Bool { urlError?.happenedBeforeSending == true }
+
+    /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
+    public var isTransient: Bool {
+        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
+    }
+
     /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 }

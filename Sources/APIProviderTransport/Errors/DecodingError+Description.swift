@@ -5,11 +5,6 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
-    /// `404 Not Found`
-    var statusDescription: String {
-        HTTPStatus.reasonPhrases[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
-    }
-
     /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` It has nothing of the
     /// body.
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
@@ -77,34 +72,6 @@ extension DecodingError.Context {
         ]
         return kinds.first { debugDescription.hasSuffix("found \($0.key) instead.") }.map { ", found \($0.value)" } ?? ""
     }
-}
-
-extension [any CodingKey] {
-    /// `items[3].owner.login`. A key that is no case of the model's `CodingKeys` is part of the value, such as that of a dictionary, and is
-    /// left out: `[…]`.
-    func text(convertsSnakeCase: Bool = false) -> String {
-        guard !isEmpty else { return "the top level" }
-        return reduce(into: "") { text, key in
-            if let index = key.intValue {
-                text += "[\(index)]"
-            } else if Mirror(reflecting: key).isEnumCase {
-                let name = convertsSnakeCase ? key.stringValue.snakeCased : key.stringValue
-                text += text.isEmpty ? name : ".\(name)"
-            } else {
-                text += "[…]"
-            }
-        }
-    }
-}
-
-extension Mirror {
-    /// Whether the value is a case of an enumeration without a value of its own.
-    fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
-}
-
-extension String {
-    /// `user_name` for `userName`.
-    fileprivate var snakeCased: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
 }
 
 /// The underlying error of a body that is not what it says, or not what was asked for. This package has written the reason.

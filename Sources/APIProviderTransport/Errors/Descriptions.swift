@@ -6,7 +6,7 @@ import FoundationNetworking
 
 extension PreparedRequest: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
-    public var description: String { Redactor(for: self).line(of: self) }
+    public var description: String { description(redacting: .standard) }
 
     /// A mirror with the description only, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
@@ -14,12 +14,7 @@ extension PreparedRequest: CustomStringConvertible, CustomReflectable {
 
 extension APIResponse: CustomStringConvertible {
     /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
-    public var description: String {
-        "\(Redactor(for: request).line(of: request)): \(outcome)"
-    }
-
-    /// `200 OK, 812 bytes`.
-    package var outcome: String { "\(statusDescription), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")" }
+    public var description: String { description(redacting: .standard) }
 }
 
 // MARK: - Errors
@@ -29,7 +24,8 @@ extension APIError: CustomStringConvertible {
     /// but the server's own message, and that only of a response with a status of 400 or more. For people, see ``errorDescription``.
     public var description: String { description(redacting: .standard) }
 
-    package func description(redacting redaction: Redaction) -> String {
+    /// ``description`` as `redaction` shows it.
+    public func description(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)

@@ -1,18 +1,5 @@
 import Foundation
 
-extension Redactor {
-    /// The words of an error of the app, a transport or the system, for a developer.
-    func explanation(of error: any Error) -> String {
-        switch error {
-        case let error as URLError: error.reason.map(redacted) ?? redactedURLs(in: error.localizedDescription)
-        case let error as APIError: error.description(redacting: redaction)
-        case let error as DecodingError: error.summary()
-        case let error as CocoaError: redactedURLs(in: error.explanation)
-        default: type(of: error) is NSError.Type ? redactedURLs(in: error.explanation) : redacted(error.explanation)
-        }
-    }
-}
-
 extension Error {
     /// The error's own words for a developer, for use in a description.
     package var explanation: String {

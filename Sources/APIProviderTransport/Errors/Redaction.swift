@@ -14,7 +14,7 @@
 ///
 /// A secret in a path, unless you write `\(secret:)`; a secret that only the body of the request holds, or in another spelling, if the server
 /// repeats it in its message; and one of fewer than six bytes, unless it is a whole segment of the path.
-public struct Redaction: Sendable {
+public struct Redaction: Sendable, Hashable {
     /// Hides what may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)
     /// Shows everything. The result is as secret as the request.

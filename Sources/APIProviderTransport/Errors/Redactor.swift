@@ -24,18 +24,7 @@ package struct Redactor: Sendable {
 
     /// Returns the URL with `…` for the values of its query, and without user, password and fragment.
     package func url(_ url: URL) -> String {
-        redaction.showsEverything ? url.absoluteString : Self.redacted(url: url.absoluteString, secrets: secrets)
-    }
-
-    /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
-    package static func redacted(url text: String, secrets: RequestSecrets = RequestSecrets()) -> String {
-        URLText(text).redacted(path: { secrets.redacted(path: $0) }) { query in
-            URLText.items(query) { name, value in
-                // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
-                // is hidden, too.
-                value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
-            }
-        }
+        redaction.showsEverything ? url.absoluteString : secrets.redacted(url: url.absoluteString)
     }
 
     /// Returns the value of the header, or `…` if the value may say something about a person or a credential.
@@ -53,7 +42,7 @@ package struct Redactor: Sendable {
         guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
         var rest = text[...], shown = ""
         while let start = rest.range(of: #"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+"#, options: .regularExpression) {
-            shown += rest[..<start.lowerBound] + Self.redacted(url: String(rest[start]), secrets: secrets)
+            shown += rest[..<start.lowerBound] + secrets.redacted(url: String(rest[start]))
             rest = rest[start.upperBound...]
         }
         return redacted(shown + rest)
@@ -77,26 +66,4 @@ package struct Redactor: Sendable {
 extension Int {
     /// `5,120`
     fileprivate var grouped: String { self < 1000 ? "\(self)" : "\((self / 1000).grouped),\("\(self % 1000 + 1000)".dropFirst())" }
-}
-
-extension URL {
-    /// The URL for people: see ``Redactor/url(_:)``.
-    package var redacted: String { Redactor().url(self) }
-}
-
-extension String {
-    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian and
-    /// emoji need them.
-    package var onOneLine: String {
-        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
-        return String(
-            map { character in
-                let isUnwanted = character.unicodeScalars.contains {
-                    unwanted.contains($0.properties.generalCategory) || $0.properties.isBidiControl
-                }
-                return isUnwanted ? " " : character
-            })
-    }
-
-    package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }

@@ -51,6 +51,17 @@ package struct RequestSecrets: Sendable {
         }.joined(separator: "/")
     }
 
+    /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
+    package func redacted(url text: String) -> String {
+        URLText(text).redacted(path: { redacted(path: $0) }) { query in
+            URLText.items(query) { name, value in
+                // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
+                // is hidden, too.
+                value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
+            }
+        }
+    }
+
     /// Returns any text with the secrets in it replaced.
     package func redacted(_ text: String) -> String {
         texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
@@ -65,4 +76,9 @@ package struct RequestSecrets: Sendable {
             return plain == text || replacements[plain] == nil
         }.sorted()
     }
+}
+
+extension URL {
+    /// The URL for people, with `…` for the values of its query, and without user, password and fragment.
+    package var redacted: String { RequestSecrets().redacted(url: absoluteString) }
 }

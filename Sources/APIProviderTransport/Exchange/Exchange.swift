@@ -22,7 +22,7 @@ public import FoundationNetworking
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
     /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
-    public var streamsResponse: Bool { original.streamsResponse }
+    public var streamsResponse: Bool { original.bodyDestination.isStream }
 
     private let original: PreparedRequest
     private let transport: ExchangeTransport
@@ -35,7 +35,7 @@ public import FoundationNetworking
         _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
-        ticket = request.streamsResponse ? nil : transport.limiter?.ticket(for: request.url.origin)
+        ticket = request.bodyDestination.isStream ? nil : transport.limiter?.ticket(for: request.url.origin)
         let now = transport.timeoutMonitor?.now ?? 0
         state = Locked(ExchangeState(request, transport.settings, createdAt: now))
     }
@@ -96,7 +96,7 @@ public import FoundationNetworking
         do {
             if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
             guard isInMemory else { return true }
-            let destination = original.destination
+            let destination = original.bodyDestination
             // The file of an earlier attempt is not that of this response.
             destination.download?.take()
             guard response.isSuccessful else { return true }
@@ -228,7 +228,7 @@ extension Exchange {
             if let file {
                 // This may take long, so it is not done under the lock.
                 try file.finish()
-                original.destination.download?.receive(file)
+                original.bodyDestination.download?.receive(file)
             }
             if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {

@@ -64,7 +64,7 @@ struct ExchangeState {
     init(_ request: PreparedRequest, _ settings: ExchangeTransport.Settings, createdAt now: UInt64) {
         let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
         isHead = request.method == .head
-        latestEnd = request.streamsResponse ? .max : now + resourceTimeout
+        latestEnd = request.bodyDestination.isStream ? .max : now + resourceTimeout
         idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
     }
 

@@ -1,23 +1,23 @@
-import MiniRx
+package import MiniRx
 
 /// Limits the number of requests with the same key that run at the same time. Others wait, first come, first served.
 ///
 /// The key is an origin, or empty for a limit of all requests. A key without requests takes no memory.
 package final class RequestLimiter: Sendable {
     /// One request's place in a lane: first in the queue, then among those that run.
-    package final class Ticket: Sendable {
+    final class Ticket: Sendable {
         private let limiter: RequestLimiter
         private let key: String
 
         fileprivate init(_ limiter: RequestLimiter, _ key: String) { (self.limiter, self.key) = (limiter, key) }
 
         /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another ticket.
-        package func acquire(_ start: @escaping @Sendable () -> Void) {
+        func acquire(_ start: @escaping @Sendable () -> Void) {
             if limiter.add(self, Action(start), to: key) { start() }
         }
 
         /// Ends the request, or stops waiting. Only the first call has an effect.
-        package func release() { limiter.remove(self, from: key) }
+        func release() { limiter.remove(self, from: key) }
     }
 
     private struct Lane {
@@ -40,7 +40,19 @@ package final class RequestLimiter: Sendable {
     /// - Parameter limit: The number of requests with each key, at least 1.
     package init(limit: Int) { self.limit = max(limit, 1) }
 
-    package func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
+    func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
+
+    /// A single that runs when it is its turn, and holds its place until it ends or is disposed.
+    package func running<Element>(_ make: @escaping @Sendable () -> Single<Element>) -> Single<Element> {
+        .deferred { [self] in
+            let ticket = ticket()
+            let turn = Single<Void>.create { observer in
+                ticket.acquire { observer(.success(())) }
+                return Disposables.create()
+            }
+            return turn.flatMap(make).do(onDispose: { ticket.release() })
+        }
+    }
 
     // MARK: - Turns
 

@@ -72,13 +72,14 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     public func hash(into hasher: inout Hasher) { hasher.combine(valuesByLowercasedName) }
 
     /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
-    package var dictionary: [String: String] {
+    public var dictionary: [String: String] {
         var values = [String: String](minimumCapacity: fields.count)
         for (name, value) in fields { values[name] = value }
         return values
     }
 
-    package var isEmpty: Bool { fields.isEmpty }
+    /// Whether there is no field.
+    public var isEmpty: Bool { fields.isEmpty }
 
     private var valuesByLowercasedName: [[UInt8]: String] {
         Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })

@@ -7,3 +7,20 @@ extension String {
         return self[..<end] + "…"
     }
 }
+
+extension String {
+    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian and
+    /// emoji need them.
+    package var onOneLine: String {
+        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        return String(
+            map { character in
+                let isUnwanted = character.unicodeScalars.contains {
+                    unwanted.contains($0.properties.generalCategory) || $0.properties.isBidiControl
+                }
+                return isUnwanted ? " " : character
+            })
+    }
+
+    package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+}

@@ -1,8 +1,11 @@
-package import Foundation
+public import Foundation
 
 extension APIResponse {
-    /// The number of seconds that the server asks to wait, which may be negative: the largest, if the field comes more than once.
-    package func retryAfter(now: Date) -> Double? {
+    /// The time in seconds that the server asks to wait (RFC 9110, section 10.2.3), which may be negative; `nil` if it does not ask. It is
+    /// the longest, if the field comes more than once. A date is compared with the response's own `Date`, so a wrong clock does no harm.
+    ///
+    /// - Parameter now: The current time, for a response without a `Date`.
+    public func retryAfter(now: Date = Date()) -> TimeInterval? {
         guard let text = value(forHTTPHeaderField: "Retry-After") else { return nil }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now
         let parts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }

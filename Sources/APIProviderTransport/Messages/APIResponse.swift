@@ -25,10 +25,11 @@ public struct APIResponse: Sendable {
         get { content.file }
         set { content.file = newValue }
     }
-    /// Whether a cache answered, without a request to the server or after one that failed.
-    package var wasServedFromCache: Bool {
-        get { content.wasServedFromCache }
-        set { content.wasServedFromCache = newValue }
+    /// Whether the response came from a cache: either the cache did not wait for the server, or it used a stale response because the
+    /// validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504. A cache of your own sets it.
+    public var isFromCache: Bool {
+        get { content.isFromCache }
+        set { content.isFromCache = newValue }
     }
     /// The body, if it is streamed.
     package var bodyStream: SingleUseStream? { content.bodyStream }
@@ -55,7 +56,7 @@ public struct APIResponse: Sendable {
         var bodyStream: SingleUseStream?
         var metrics: TransferMetrics?
         var file: PartialFile?
-        var wasServedFromCache = false
+        var isFromCache = false
         var excerptName = "the body"
         var errorMessage: String?
         var convertsSnakeCase = false
@@ -113,11 +114,16 @@ public struct APIResponse: Sendable {
     /// The status code (RFC 9110, section 15).
     public var statusCode: Int { httpResponse.statusCode }
 
+    /// `404 Not Found`
+    var statusDescription: String {
+        HTTPStatus.reasonPhrases[statusCode].map { "\(statusCode) \($0)" } ?? "\(statusCode)"
+    }
+
     /// The header fields, sorted by name. Fields of the same name are joined with `", "`, and values are read as UTF-8.
     public var headers: HTTPHeaders { HTTPHeaders(httpResponse.joinedFields) }
 
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
-    package func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
+    public func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
     /// The same response with a part of its body, such as a line.
     package func excerpt(_ name: String, _ data: Data) -> APIResponse {

@@ -89,11 +89,11 @@ package struct RedirectedRequest: Sendable {
 }
 
 extension PreparedRequest {
-    /// Whether a redirect led to this request. The server has then acted on the request that it has redirected.
-    package var wasRedirected: Bool { !redirectChain.isEmpty }
+    /// The URLs that have been redirected to this request, the first first. The servers have acted on a request at each of them.
+    public var redirects: [URL] { redirectChain.map(\.url) }
 
-    /// Whether a redirect led from one origin to another on the way to this request.
-    package var hasLeftOrigin: Bool {
+    /// Whether a redirect led from one origin to another on the way to this request. Whoever chose this URL is to get no credential.
+    public var hasLeftOrigin: Bool {
         let origins = redirectChain.map(\.url.origin) + (redirectChain.isEmpty ? [] : [url.origin])
         return origins.contains { $0 != origins[0] }
     }
@@ -106,22 +106,29 @@ extension PreparedRequest {
     package var isPlainRead: Bool { [.get, .head].contains(method) && body == nil }
 
     /// Whether cookies are sent with it and kept from its response.
-    package var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
+    public var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
-    /// `Idempotency-Key`.
+    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is still
+    /// a `POST`.
     public var isIdempotent: Bool { isIdempotent(HTTPMethod.idempotent) }
 
-    /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods.
-    package func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool { methods.contains(method) || headers["Idempotency-Key"] != nil }
-
-    /// Whether it is safe to send the first request of the chain of redirects again: the servers have acted on each request of the chain.
-    package func isChainIdempotent(_ methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
-        isIdempotent(methods) && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
+    /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods: see ``isIdempotent``.
+    public func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool {
+        (methods.contains(method) || headers["Idempotency-Key"] != nil)
+            && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 
-    /// The URL of the API that the request belongs to; `nil` if its provider has none. The headers of a session are for its origin only.
-    package var baseURL: URL? {
+    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may occur
+    /// by chance, and is not hidden.
+    ///
+    /// What stands in `Authorization`, in cookies, or under a name such as `api_key` is hidden without it.
+    public mutating func hide(_ secret: String) {
+        if secret.utf8.count >= RequestSecrets.minimumByteCountInText { secrets.add([secret]) }
+    }
+
+    /// The base URL of the provider that sends the request; `nil` if it has none. A credential is for its origin only.
+    public package(set) var baseURL: URL? {
         get { options[BaseURLKey.self] }
         set { if newValue != nil { options[BaseURLKey.self] = newValue } else { options.remove(BaseURLKey.self) } }
     }

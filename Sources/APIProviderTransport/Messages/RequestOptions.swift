@@ -36,7 +36,8 @@ public struct RequestOptions: Sendable {
     /// In the order in which they were set. A request has few options, so a search takes less time than a hash.
     @usableFromInline var entries: [Entry] = []
 
-    package init() {}
+    /// Creates options, of which none is set.
+    public init() {}
 
     /// The value for `key`, or the key's default.
     @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {

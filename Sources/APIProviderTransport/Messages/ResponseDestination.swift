@@ -1,7 +1,17 @@
 package import Foundation
 
 /// The place for the body of a successful response. Other bodies go into memory.
-package enum ResponseDestination: Sendable {
+public enum ResponseDestination: Sendable, Hashable {
+    /// The body is the response's ``APIResponse/data``.
+    case memory
+    /// The body is in a file, and ``APIResponse/data`` is empty.
+    case file
+    /// The body is streamed to one reader, and ``APIResponse/data`` is empty.
+    case stream
+}
+
+/// A destination with what the transport needs to know of it.
+package enum BodyDestination: Sendable {
     case memory
     /// A file, and the keeper of the files that come before one takes its place.
     case file(URL, Download? = nil)
@@ -17,17 +27,20 @@ package enum ResponseDestination: Sendable {
 }
 
 extension PreparedRequest {
-    /// The place for the body of a successful response.
-    package var destination: ResponseDestination {
+    /// The place for the body of a successful response. A response whose body is not in memory can have one reader only, so it cannot be
+    /// stored or shared.
+    public var destination: ResponseDestination {
+        switch bodyDestination {
+        case .memory: .memory
+        case .file: .file
+        case .stream: .stream
+        }
+    }
+
+    package var bodyDestination: BodyDestination {
         get { options[DestinationKey.self] }
         set { options[DestinationKey.self] = newValue }
     }
-
-    /// Whether the body of the response is collected in memory, so that several subscribers can share the response.
-    package var isReceivedInMemory: Bool { destination.isMemory }
-
-    /// Whether the response is streamed.
-    package var streamsResponse: Bool { destination.isStream }
 }
 
-private enum DestinationKey: BuiltInOptionKey { static var defaultValue: ResponseDestination { .memory } }
+private enum DestinationKey: BuiltInOptionKey { static var defaultValue: BodyDestination { .memory } }

@@ -80,7 +80,7 @@ final class SessionPool: Sendable {
     private func session(for request: PreparedRequest) -> URLSession {
         guard usesNetwork else { return session }
         #if canImport(FoundationNetworking)
-        if request.streamsResponse {
+        if request.bodyDestination.isStream {
             // Only a whole session can be paused.
             let callbacks = StreamCallbackQueue()
             let session = URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: callbacks)
@@ -94,7 +94,7 @@ final class SessionPool: Sendable {
         // On a new connection, the request is sent only once.
         return request.mayBeResentByLibcurl ? makeSession() : session
         #else
-        guard request.streamsResponse else { return session }
+        guard request.bodyDestination.isStream else { return session }
         return streamSession.withLock { streamSession in
             let session =
                 streamSession ?? URLSession(configuration: session.configuration.forStreams(), delegate: delegate, delegateQueue: nil)

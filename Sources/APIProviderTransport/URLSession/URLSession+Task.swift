@@ -22,7 +22,7 @@ extension URLSession {
         var sent = request.adapted
         #if canImport(FoundationNetworking)
         // The session's timer runs on while the session is paused. The transport has its own.
-        if request.streamsResponse { sent.timeoutInterval = 1_000_000 }
+        if request.bodyDestination.isStream { sent.timeoutInterval = 1_000_000 }
         // An upload task for a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
         if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
         return dataTask(with: sent)
@@ -91,7 +91,9 @@ extension PreparedRequest {
     /// A server that ends an HTTP/2 connection with GOAWAY refuses the streams that have just been opened on it. libcurl would send these
     /// requests again, but asks for the body in the same way after a connection that has died (libcurl 7.88). On a connection with one
     /// request at a time, the GOAWAY comes with a response, and libcurl opens the next stream elsewhere.
-    var needsOwnConnection: Bool { url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !streamsResponse }
+    var needsOwnConnection: Bool {
+        url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !bodyDestination.isStream
+    }
     #endif
 }
 

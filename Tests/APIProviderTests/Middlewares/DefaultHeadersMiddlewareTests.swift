@@ -8,7 +8,7 @@ import Testing
 struct DefaultHeadersMiddlewareTests {
     private func sent(_ headers: HTTPHeaders, by defaults: HTTPHeaders) async throws -> HTTPHeaders {
         let answers = Answers(.status(200))
-        _ = try await DefaultHeadersMiddleware(defaults).intercept(PreparedRequest("GET", headers: headers), next: answers.next).value
+        try await answers.provider(DefaultHeadersMiddleware(defaults)).request(Endpoint<Void>(.get, "/a", headers: headers)).value
         return try #require(answers.requests.first).headers
     }
 

@@ -358,7 +358,7 @@ struct ExchangeTransportTests {
 
         // The response of a stream is delivered before its body.
         var streamed = PreparedRequest(.get, example)
-        streamed.destination = .stream()
+        streamed.bodyDestination = .stream()
         let streamMetrics = try #require(try await transport.send(streamed).value.metrics)
         #expect(streamMetrics.timeToFirstByte >= 0.002 && streamMetrics.bodyDuration == 0)
     }

@@ -1,5 +1,4 @@
 package import Dispatch
-import MiniRx
 
 extension DispatchTimeInterval {
     /// Infinity if it is `never`.

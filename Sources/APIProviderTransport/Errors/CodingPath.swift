@@ -1,0 +1,29 @@
+import Foundation
+
+extension [any CodingKey] {
+    /// `items[3].owner.login`. A key that is no case of the model's `CodingKeys` is part of the value, such as that of a dictionary, and is
+    /// left out: `[…]`.
+    func text(convertsSnakeCase: Bool = false) -> String {
+        guard !isEmpty else { return "the top level" }
+        return reduce(into: "") { text, key in
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else if Mirror(reflecting: key).isEnumCase {
+                let name = convertsSnakeCase ? key.stringValue.snakeCased : key.stringValue
+                text += text.isEmpty ? name : ".\(name)"
+            } else {
+                text += "[…]"
+            }
+        }
+    }
+}
+
+extension Mirror {
+    /// Whether the value is a case of an enumeration without a value of its own.
+    fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
+}
+
+extension String {
+    /// `user_name` for `userName`.
+    var snakeCased: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
+}

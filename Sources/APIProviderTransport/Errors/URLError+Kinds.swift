@@ -1,0 +1,28 @@
+package import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension URLError {
+    /// The key of a transport's own reason, which replaces the description of the error's code.
+    static let reasonKey = NSLocalizedFailureReasonErrorKey
+
+    /// An error with a reason in place of the description of its code.
+    package init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
+        self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason]) { $1 })
+    }
+
+    /// Whether the device has no connection to a network that it may use.
+    package var isOffline: Bool {
+        [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive].contains(code)
+    }
+
+    /// Whether the request cannot have reached the server.
+    var happenedBeforeSending: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
+
+    static func responseTooLarge(limit: Int) -> URLError {
+        let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
+        return URLError(.dataLengthExceedsMaximum, reason: text)
+    }
+}
