@@ -9,19 +9,14 @@ extension MockURLProtocol {
     /// Answers the requests of a test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
     ///
     /// ```swift
-    /// nonisolated final class RecordedSearchTests: XCTestCase {
-    ///     func testSearch() async throws {
-    ///         try await MockURLProtocol.withRecording(
-    ///             "search", hasFailed: { (testRun?.totalFailureCount ?? 0) > 0 }
-    ///         ) {
-    ///             let provider = DefaultAPIProvider(
-    ///                 baseURL: GitHub.apiURL,
-    ///                 configuration: MockURLProtocol.configuration)
-    ///             let result = try await provider.request(
-    ///                 SearchRequest(keyword: "swift", perPage: 2)
-    ///             ).value
-    ///             XCTAssertEqual(result.items.count, 2)
-    ///         }
+    /// func testSearch() async throws {
+    ///     try await MockURLProtocol.withRecording("search") {
+    ///         let provider = DefaultAPIProvider(
+    ///             baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    ///         let result = try await provider.request(
+    ///             SearchRequest(keyword: "swift", perPage: 2)
+    ///         ).value
+    ///         XCTAssertEqual(result.items.count, 2)
     ///     }
     /// }
     /// ```
@@ -30,7 +25,8 @@ extension MockURLProtocol {
     /// `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope. Stubs answer before the recording.
     /// <doc:RecordAndReplay> says how to record, what is secret, and what is compared.
     ///
-    /// A failed test writes nothing. XCTest has no hook for failures, so pass `hasFailed` as above. Failures of Swift Testing count by
+    /// A failed test writes nothing. XCTest has no hook for failures, so pass
+    /// `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`. Failures of Swift Testing count by
     /// themselves, with Swift 6.2 or later and if the test has the trait `.mockNetwork`.
     ///
     /// - Parameters:
