@@ -6,7 +6,7 @@ import Testing
 struct LinkTests {
     private static let pages = [
         "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "RELEASING.md", "CODE_OF_CONDUCT.md", "Benchmarks/README.md",
-        "Documentation/Upstream.md", "Transports/AsyncHTTPClientTransport/README.md",
+        "Documentation/Upstream.md", "Transports/AsyncHTTPClientTransport/README.md", "Servers/MockServer/README.md",
     ]
 
     @Test("A link leads to a file, and an anchor to a heading", arguments: pages)
@@ -27,7 +27,7 @@ struct LinkTests {
 
     @Test("Another page links each page, and none is missing here")
     func linked() throws {
-        let folders = ["Documentation", "Benchmarks", "Transports"]
+        let folders = ["Documentation", "Benchmarks", "Transports", "Servers"]
         let found = try folders.flatMap { try PackageFile.files(below: $0, withExtensions: "md") }.map(\.path)
             .filter { !$0.contains(".docc/") && !$0.contains("/.build/") }
         #expect(Set(found).isSubset(of: Self.pages))

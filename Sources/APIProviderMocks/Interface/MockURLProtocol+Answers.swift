@@ -88,7 +88,10 @@ extension MockURLProtocol {
         let scope = scope
         var old = Scope.Contents()
         if scope === Scope.process { old.currentTestStart = .now() }
-        scope.contents.withLock { swap(&$0, &old) }
+        scope.contents.withLock {
+            old.limit = $0.limit
+            swap(&$0, &old)
+        }
     }
 
     private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }

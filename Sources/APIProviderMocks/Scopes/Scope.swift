@@ -20,6 +20,10 @@ final class Scope: Sendable {
         /// The encoder of the provider under test.
         var encoder: JSONEncoder?
         var requests: [ReceivedRequest] = []
+        /// The number of requests that are kept, and of the bytes of their bodies. `nil` keeps all.
+        var limit: (count: Int, byteCount: Int)?
+        var requestByteCount = 0
+        var removedRequestCount = 0
         var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
@@ -106,6 +110,8 @@ final class Scope: Sendable {
             return (false, { .failure(failure) })
         }
         let (factory, chosen, stub) = choose(for: received)
+        // Released after unlocking.
+        _ = contents.withLock { $0.takeExcess(after: received) }
         return (
             factory.runsUserCode,
             {
@@ -113,9 +119,12 @@ final class Scope: Sendable {
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
                 // A handler may return when its test has ended.
                 if let mistake = answer.setupMistake, self.belongsToCurrentTest(time) { self.record(mistake, at: stub?.sourceLocation) }
-                // The scope of the process never ends, so keeping its answers would leak.
+                // The scope of the process never ends, and that of a server lasts, so keeping their answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
-                self.contents.withLock { $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started)) }
+                self.contents.withLock {
+                    guard $0.limit == nil else { return }
+                    $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started))
+                }
                 return answer
             }
         )
@@ -180,13 +189,15 @@ extension Scope.Contents {
         case answer(ResponseFactory, ReceivedRequest)
         /// Its sequence has ended.
         case exhausted
-        /// It has answered as many requests as it should, or was removed by a `reset`.
+        /// It has answered as many requests as it should, or was removed.
         case usedUp
     }
 
     /// Counts a use of `stub` by `request`.
     fileprivate mutating func use(_ stub: Stub, at index: Int, for request: ReceivedRequest) -> Use {
-        guard stubs.indices.contains(index), stubs[index].id == stub.id, uses[index] < stub.times else { return .usedUp }
+        // One before it may have been removed.
+        let isThere = stubs.indices.contains(index) && stubs[index].id == stub.id
+        guard let index = isThere ? index : stubs.firstIndex(where: { $0.id == stub.id }), uses[index] < stub.times else { return .usedUp }
         guard let factory = stub.response.factory(after: uses[index]) else { return .exhausted }
         uses[index] += 1
         var request = request

@@ -71,6 +71,11 @@ package struct SetCookie {
 
 // MARK: - Fields and domains
 
+extension HTTPHeaders {
+    /// The single `Set-Cookie` fields of a response.
+    @_spi(Transports) public var setCookieFields: [String] { self["Set-Cookie"]?.setCookieFields ?? [] }
+}
+
 extension String {
     /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A comma begins a new cookie if a name and
     /// "=" follow it, which is not so for the comma in a date.

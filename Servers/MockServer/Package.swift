@@ -1,0 +1,46 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+]
+
+// A package of its own, so that the root stays free of dependencies.
+let package = Package(
+    name: "MockServer",
+    platforms: [.macOS(.v12), .iOS(.v15), .tvOS(.v15), .visionOS(.v1)],
+    products: [
+        .library(name: "MockServer", targets: ["MockServer"]), .executable(name: "mock-server", targets: ["mock-server"]),
+    ],
+    dependencies: [
+        .package(name: "APIProvider", path: "../.."),
+        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
+    ],
+    targets: [
+        .target(
+            name: "MockServer",
+            dependencies: [
+                .product(name: "APIProvider", package: "APIProvider"),
+                .product(name: "APIProviderTransport", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
+                .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "FlyingFox", package: "FlyingFox"),
+                .product(name: "FlyingSocks", package: "FlyingFox"),
+            ],
+            resources: [.embedInCode("openapi.json")], swiftSettings: settings),
+        .executableTarget(
+            name: "mock-server",
+            dependencies: [
+                "MockServer", .product(name: "APIProviderMocks", package: "APIProvider"),
+                .product(name: "MockNetworkRecordings", package: "APIProvider"),
+            ],
+            swiftSettings: settings),
+        .testTarget(
+            name: "MockServerTests",
+            dependencies: [
+                "MockServer", "mock-server", .product(name: "APIProvider", package: "APIProvider"),
+                .product(name: "MiniRx", package: "APIProvider"), .product(name: "APIProviderMocks", package: "APIProvider"),
+            ],
+            swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,51 @@
+package import APIProviderMocks
+package import Foundation
+
+/// A folder whose files answer: `GET /a/b` from `a/b.json`. No file outside of it does.
+package struct FixtureFolder: Sendable {
+    private let root: URL
+
+    /// - Throws: A sentence, if there is no such folder, or if it has no fixture.
+    package init(_ url: URL) throws {
+        root = url.resolvingSymlinksInPath()
+        let files = FileManager.default.enumerator(at: root, includingPropertiesForKeys: nil)
+        guard files?.contains(where: { ($0 as? URL)?.pathExtension == "json" }) == true else {
+            throw ServerError("The folder \(url.path) has no .json file. GET /a/b is answered from a/b.json in it.")
+        }
+    }
+
+    /// Adds a stub for all fixtures, which are read when they are asked for.
+    package func addStub(to mock: MockURLProtocol.Type) {
+        let folder = self
+        mock.stub(
+            "the fixtures of \(root.lastPathComponent)", where: { $0.isForFixture && folder.hasAnswer(to: $0.path) }, isOptional: true,
+            respond: .handler { request in
+                guard let data = try? folder.content(of: "\(request.path.dropFirst()).json") else { return .status(404) }
+                return .data(data, headers: ["Content-Type": "application/json"])
+            })
+    }
+
+    /// Whether there is a fixture for a path, or the path leads out of the folder.
+    private func hasAnswer(to path: String) -> Bool {
+        do { return try content(of: "\(path.dropFirst()).json") != nil } catch { return true }
+    }
+
+    /// The content of a file; `nil` if there is none.
+    ///
+    /// - Parameter path: The path within the folder, decoded.
+    /// - Throws: A sentence, if the path leads out of the folder.
+    func content(of path: String) throws -> Data? {
+        let file = root.appendingPathComponent(path).resolvingSymlinksInPath()
+        let isWithin = file.path.hasPrefix(root.path.hasSuffix("/") ? root.path : "\(root.path)/")
+        guard !path.hasPrefix("/"), !path.contains("\0"), !path.split(separator: "/").contains(".."), isWithin else {
+            throw ServerError("A fixture is a file in the folder that the server was started with.")
+        }
+        // Reading a pipe would wait for its writer.
+        guard (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true else { return nil }
+        return try? Data(contentsOf: file)
+    }
+}
+
+extension ReceivedRequest {
+    fileprivate var isForFixture: Bool { method == .get || method == .head }
+}

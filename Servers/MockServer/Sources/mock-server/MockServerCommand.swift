@@ -1,0 +1,60 @@
+import APIProviderMocks
+import Foundation
+import MockServer
+
+@main enum MockServerCommand {
+    static func main() async {
+        let arguments: Arguments
+        do { arguments = try Arguments(Array(CommandLine.arguments.dropFirst())) } catch {
+            printError("\(error)\n\(Arguments.usage)")
+            exit(64)
+        }
+        if arguments.needsHelp {
+            print(Arguments.help)
+            exit(0)
+        }
+        // From here on, both signals end it in order.
+        let (signals, signal) = AsyncStream.makeStream(of: Void.self)
+        let sources = [SIGTERM, SIGINT].map { number in
+            Foundation.signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number)
+            source.setEventHandler { signal.finish() }
+            source.resume()
+            return source
+        }
+        do { try await run(arguments) { for await _ in signals {} } } catch {
+            printError("\((error as? any LocalizedError)?.errorDescription ?? "\(error)")")
+            exit(1)
+        }
+        withExtendedLifetime(sources) {}
+        exit(0)
+    }
+
+    private static func run(_ arguments: Arguments, _ end: @Sendable () async -> Void) async throws {
+        var options = arguments.options
+        func serve(_ origin: String, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void) async throws {
+            let server = try await MockServer.startInCurrentScope(for: origin, options: options, setUp: setUp)
+            try FileHandle.standardOutput.write(contentsOf: Data("Listening on \(server.url.absoluteString)\n".utf8))
+            await end()
+            await server.stop()
+        }
+        if let file = arguments.file, let origin = arguments.recordedOrigin {
+            return try await record(to: file) { try await serve(origin) { _ in } }
+        }
+        var isFolder: ObjCBool = false
+        if let file = arguments.file, !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) {
+            throw ServerError("There is no file or folder \(file.path).")
+        }
+        let folder = isFolder.boolValue ? try arguments.file.map { try FixtureFolder($0) } : nil
+        options.fixtures = folder
+        let answers = isFolder.boolValue ? nil : try arguments.file.map { try RecordedAnswers($0, origin: arguments.origin) }
+        try await MockURLProtocol.withScope("of mock-server") {
+            try await serve(answers?.origin ?? arguments.origin ?? "http://localhost") { mock in
+                try answers?.add(to: mock)
+                folder?.addStub(to: mock)
+            }
+        }
+    }
+
+    private static func printError(_ text: String) { FileHandle.standardError.write(Data("mock-server: \(text)\n".utf8)) }
+}

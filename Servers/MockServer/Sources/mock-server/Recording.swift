@@ -1,0 +1,58 @@
+import APIProviderMocks
+import Foundation
+import MockNetworkRecordings
+import MockServer
+
+/// A HAR file to serve.
+struct RecordedAnswers: Sendable {
+    private let file: URL
+    /// The origin whose entries answer. `nil` serves all entries by their paths.
+    private let chosenOrigin: String?
+    let origin: String
+
+    /// - Throws: A sentence, if two origins share a path and none is chosen.
+    init(_ file: URL, origin chosen: String?) throws {
+        struct HAR: Decodable {
+            struct Log: Decodable { let entries: [Entry] }
+            struct Entry: Decodable { let request: Request }
+            struct Request: Decodable { let url: String }
+            let log: Log
+        }
+        // A clear sentence about a file that is no HAR is that of the replay.
+        let entries = (try? JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)))?.log.entries ?? []
+        var origins: [String: String] = [:]
+        for entry in entries {
+            guard let url = URLComponents(string: entry.request.url), let scheme = url.scheme, let host = url.host else { continue }
+            let origin = "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+            if let other = origins.updateValue(origin, forKey: url.path), other != origin, chosen == nil {
+                throw ServerError(
+                    "\(file.lastPathComponent) has \(url.path) of \(other) and of \(origin). Choose one: --origin \(other)")
+            }
+        }
+        (self.file, chosenOrigin) = (file, chosen)
+        origin = chosen ?? origins.min { $0.key < $1.key }?.value ?? "http://localhost"
+    }
+
+    func add(to mock: MockURLProtocol.Type) throws { try mock.replay(contentsOf: file, forAnyHost: chosenOrigin == nil) }
+}
+
+/// Runs `operation` in a scope whose requests go to their server, and writes them to `file` at the end.
+///
+/// - Throws: The error of `operation`, or why the file is not written.
+func record(to file: URL, _ operation: () async throws -> Void) async throws {
+    // A recording of a test is in a folder beside its source, so this one is made in a folder of its own.
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("mock-server-\(UUID().uuidString)")
+    let recorded = folder.appendingPathComponent("Recordings/\(file.lastPathComponent)")
+    try FileManager.default.createDirectory(at: recorded.deletingLastPathComponent(), withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    // A file of the same content is left as it is.
+    if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.copyItem(at: file, to: recorded) }
+    setenv("MOCK_NETWORK", "record", 1)
+    try await MockURLProtocol.withRecording(
+        file.deletingPathExtension().lastPathComponent, filePath: folder.appendingPathComponent("mock-server").path, function: "--record"
+    ) {
+        try await operation()
+    }
+    let content = try Data(contentsOf: recorded)
+    if (try? Data(contentsOf: file)) != content { try content.write(to: file, options: .atomic) }
+}

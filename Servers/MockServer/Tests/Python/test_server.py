@@ -1,0 +1,560 @@
+"""The program as programs in other languages use it: python3 -m unittest test_server, with MOCK_SERVER=path of the program."""
+import base64
+import concurrent.futures
+import http.client
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.environ["MOCK_SERVER"]
+
+
+class Server:
+    """The program on a free port, until the end of a `with`."""
+
+    def __init__(self, *arguments, files=None):
+        limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
+        self.process = subprocess.Popen(
+            [PROGRAM, "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
+
+    def __enter__(self):
+        line = self.process.stdout.readline()
+        if not line.startswith("Listening on http://"):
+            raise AssertionError(line + self.process.communicate()[1])
+        self.port = int(line.rsplit(":", 1)[1])
+        return self
+
+    def __exit__(self, *_):
+        self.code, self.errors = self.stop()
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        errors = self.process.communicate(timeout=30)[1]
+        return self.process.returncode, errors
+
+    def request(self, method, path, body=None, headers={}, connection=None):
+        own = None if connection else http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            (connection or own).request(method, path, body=body, headers=headers, encode_chunked=True)
+            response = (connection or own).getresponse()
+            return response, response.read()
+        finally:
+            if own:
+                own.close()
+
+    def control(self, method, path, value=None):
+        body = None if value is None else json.dumps(value)
+        response, data = self.request(method, "/__mock" + path, body, {"Content-Type": "application/json"})
+        is_json = response.getheader("Content-Type") == "application/json"
+        return response.status, json.loads(data) if is_json else data.decode()
+
+    def stub(self, method, path, response, **members):
+        status, answer = self.control("POST", "/stubs", {"method": method, "path": path, "response": response, **members})
+        assert status == 201, answer
+        return answer["id"]
+
+    def raw(self, text, finish=False):
+        """All that the server sends until it ends the connection."""
+        def send(connection):
+            try:
+                connection.sendall(text.encode())
+                if finish:
+                    connection.shutdown(socket.SHUT_WR)
+            except ConnectionError:
+                pass
+
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            with socket.create_connection(("127.0.0.1", self.port), timeout=30) as connection:
+                pool.submit(send, connection)
+                data = b""
+                while part := connection.recv(65536):
+                    data += part
+                return data.decode("utf-8", "replace")
+
+
+def fails(*arguments):
+    result = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=30)
+    return result.returncode, result.stdout, result.stderr
+
+
+def har(*entries):
+    log = {"version": "1.2", "creator": {"name": "test", "version": "1"}, "entries": [
+        {
+            "startedDateTime": "2026-01-01T00:00:00.000Z", "time": 1, "cache": {},
+            "request": {"method": "GET", "url": url, "httpVersion": "HTTP/1.1", "headers": [], "queryString": [], "cookies": [],
+                        "headersSize": -1, "bodySize": 0},
+            "response": {"status": 200, "statusText": "OK", "httpVersion": "HTTP/1.1", "headers": [], "cookies": [], "redirectURL": "",
+                         "headersSize": -1, "bodySize": -1, "content": {"size": len(text), "mimeType": "text/plain", "text": text}},
+            "timings": {"send": 0, "wait": 1, "receive": 0},
+        } for url, text in entries]}
+    return json.dumps({"log": log})
+
+
+class Stubs(unittest.TestCase):
+    def test_a_stub_answers_and_its_uses_are_counted(self):
+        with Server() as server:
+            identifier = server.stub("GET", "/user", {"status": 200, "json": {"login": "octocat"}})
+            response, body = server.request("GET", "/user")
+            self.assertEqual((response.status, json.loads(body)), (200, {"login": "octocat"}))
+            stubs = server.control("GET", "/stubs")[1]["stubs"]
+            self.assertEqual([(stub["id"], stub["uses"]) for stub in stubs], [(identifier, 1)])
+
+    def test_every_kind_of_response(self):
+        with Server() as server:
+            server.stub("GET", "/text", {"text": "Grüße", "headers": {"X-A": "b"}})
+            server.stub("GET", "/bytes", {"base64": base64.b64encode(b"\0\xff").decode(), "status": 206})
+            server.stub("GET", "/events", {"events": ["a", {"data": "b", "type": "t", "id": "1"}]})
+            server.stub("GET", "/closed", {"fault": "close"})
+            server.stub("GET", "/twice", [{"status": 503}, {"status": 204}])
+            response, body = server.request("GET", "/text")
+            self.assertEqual((body.decode(), response.getheader("X-A")), ("Grüße", "b"))
+            self.assertEqual(response.getheader("Content-Type"), "text/plain; charset=utf-8")
+            response, body = server.request("GET", "/bytes")
+            self.assertEqual((response.status, body), (206, b"\0\xff"))
+            response, body = server.request("GET", "/events")
+            self.assertEqual(response.getheader("Content-Type"), "text/event-stream")
+            self.assertIn(b"data: a\n\n", body)
+            self.assertIn(b"data: b", body)
+            with self.assertRaises((http.client.RemoteDisconnected, ConnectionResetError)):
+                server.request("GET", "/closed")
+            self.assertEqual([server.request("GET", "/twice")[0].status for _ in range(3)], [503, 204, 501])
+
+    def test_a_delay_is_in_seconds(self):
+        with Server() as server:
+            server.stub("GET", "/slow", {"status": 204, "delay": 0.3})
+            begun = time.monotonic()
+            self.assertEqual(server.request("GET", "/slow")[0].status, 204)
+            self.assertGreaterEqual(time.monotonic() - begun, 0.29)
+
+    def test_what_a_stub_may_expect(self):
+        with Server() as server:
+            server.stub("POST", "/a", {"status": 201}, json={"n": 1})
+            server.stub("POST", "/b", {"status": 201}, jsonContaining={"n": 1})
+            server.stub("POST", "/c", {"status": 201}, form={"n": "1"})
+            server.stub("GET", "/d/*/e/**", {"status": 201}, query={"q": ["1", "2"]}, headers={"X-A": "b"}, times=1)
+            self.assertEqual(server.request("POST", "/a", '{ "n":1 }')[0].status, 201)
+            self.assertEqual(server.request("POST", "/a", '{"n":1,"m":2}')[0].status, 501)
+            self.assertEqual(server.request("POST", "/b", '{"n":1,"m":2}')[0].status, 201)
+            form = {"Content-Type": "application/x-www-form-urlencoded"}
+            self.assertEqual(server.request("POST", "/c", "n=1", form)[0].status, 201)
+            self.assertEqual(server.request("GET", "/d/1/e/2/3?q=1&q=2")[0].status, 501)
+            self.assertEqual(server.request("GET", "/d/1/e/2/3?q=1&q=2", headers={"X-A": "b"})[0].status, 201)
+            self.assertEqual(server.request("GET", "/d/1/e/2/3?q=1&q=2", headers={"X-A": "b"})[0].status, 501)
+
+    def test_a_deleted_stub_answers_nothing_and_verify_does_not_ask_for_it(self):
+        with Server() as server:
+            first, second = server.stub("GET", "/a", {"text": "1"}), server.stub("GET", "/a", {"text": "2"})
+            self.assertEqual(server.control("GET", "/verify")[0], 409)
+            self.assertEqual(server.control("DELETE", f"/stubs/{second}")[0], 200)
+            self.assertEqual(server.control("DELETE", f"/stubs/{second}")[0], 404)
+            self.assertEqual(server.request("GET", "/a")[1], b"1")
+            self.assertEqual(server.control("GET", "/verify")[0], 200)
+            self.assertEqual(server.control("DELETE", f"/stubs/{first}")[0], 200)
+            self.assertEqual(server.request("GET", "/a")[0].status, 501)
+            status, report = server.control("GET", "/verify")
+            self.assertEqual(status, 409)
+            self.assertIn("GET http://localhost/a", report)
+
+    def test_what_is_wrong_with_a_stub_is_named(self):
+        with Server() as server:
+            for stub, name in [
+                ({"path": "/a", "response": {}, "colour": 1}, '"colour"'), ({"response": {}}, '"path"'), ({"path": "/a"}, '"response"'),
+                ({"path": "a", "response": {}}, '"path"'), ({"path": "/a", "response": {"status": 99}}, '"status"'),
+                ({"path": "/a", "response": {"status": "200"}}, '"status"'), ({"path": "/a", "response": {"body": 1}}, '"body"'),
+                ({"path": "/a", "response": {"json": 1, "text": "a"}}, "more than one"), ({"path": "/a", "response": []}, '"response"'),
+                ({"path": "/a", "response": [{}, {"delai": 1}]}, 'response[1]: "delai"'),
+                ({"path": "/a", "response": {"headers": {"X": "a\r\nY: b"}}}, '"X"'),
+                ({"path": "/a", "response": {"headers": {"X\r\nY": "b"}}}, "header"),
+                ({"path": "/a", "response": {"headers": {"X": 1}}}, '"headers"'), ({"path": "/a", "response": {"delay": -1}}, '"delay"'),
+                ({"path": "/a", "response": {"delay": 1e300}}, '"delay"'), ({"path": "/a", "response": {"base64": "*"}}, '"base64"'),
+                ({"path": "/a", "response": {"fault": "reset"}}, '"fault"'), ({"path": "/a", "response": {"fixture": "x"}}, '"fixture"'),
+                ({"path": "/a", "response": {}, "times": -1}, '"times"'), ({"path": "/a", "response": {}, "json": 1, "form": {}}, '"json"'),
+                ({"path": "/a", "response": {}, "method": "G T"}, '"method"'), ({"path": "/a", "response": {}, "query": 1}, '"query"'),
+                ({"path": "/a", "response": {"events": [{"x": 1}]}}, '"x"'), ([], "object"), (None, "object"), ("a", "object"),
+            ]:
+                with self.subTest(stub=stub):
+                    status, answer = server.control("POST", "/stubs", stub) if stub is not None else server.control("POST", "/stubs", "n")
+                    self.assertEqual(status, 400)
+                    self.assertIn(name, answer["error"])
+            response, body = server.request("POST", "/__mock/stubs", b"{", {"Content-Type": "application/json"})
+            self.assertEqual(response.status, 400)
+            self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
+
+    def test_the_requests_are_listed_without_secrets(self):
+        with Server() as server:
+            server.stub("POST", "/login", {"status": 204})
+            server.request(
+                "POST", "/login?api_key=sEcr3tOfTheQuery", json.dumps({"user": "octocat", "password": "sEcr3tOfTheBody"}),
+                {"Authorization": "Bearer sEcr3tOfTheField", "Cookie": "sid=sEcr3tOfTheCookie", "Content-Type": "application/json"})
+            server.request("GET", "/other")
+            answer = server.control("GET", "/requests?path=/login")[1]
+            self.assertEqual([(one["method"], one["path"]) for one in answer["requests"]], [("POST", "/login")])
+            self.assertIn("octocat", answer["requests"][0]["body"])
+            self.assertEqual([one["path"] for one in server.control("GET", "/unmatched")[1]["requests"]], ["/other"])
+            for path in ["/requests", "/unmatched", "/verify", "/stubs"]:
+                self.assertNotIn("sEcr3t", json.dumps(server.control("GET", path)[1]))
+            self.assertEqual(server.control("DELETE", "/requests")[0], 200)
+            self.assertEqual(server.control("GET", "/requests")[1], {"requests": [], "removed": 0})
+            self.assertEqual(server.control("GET", "/verify")[0], 200)
+            self.assertEqual(server.control("GET", "/stubs")[1]["stubs"][0]["uses"], 1)
+        self.assertEqual((server.code, server.errors), (0, ""))
+
+    def test_a_long_body_is_cut(self):
+        with Server() as server:
+            server.request("POST", "/a", b"a" * 100_000)
+            [request] = server.control("GET", "/requests")[1]["requests"]
+            self.assertEqual((len(request["body"]), request["bodySize"]), (65536, 100_000))
+
+    def test_the_document_describes_each_path_and_each_member(self):
+        with Server() as server:
+            document = server.control("GET", "/openapi.json")[1]
+            for path, operations in document["paths"].items():
+                for method in ["GET", "POST", "PUT", "PATCH", "DELETE"]:
+                    status, answer = server.control(method, path.removeprefix("/__mock").replace("{id}", "1"), {} if method == "POST" else None)
+                    operation = operations.get(method.lower())
+                    with self.subTest(method=method, path=path):
+                        self.assertIn(str(status), operation["responses"] if operation else ["405"])
+            self.assertEqual(server.control("GET", "/nothing")[0], 404)
+            for name, values in {
+                "Stub": {"method": "POST", "path": "/a", "query": {}, "headers": {}, "json": 1, "form": {}, "jsonContaining": {}, "times": 1,
+                         "response": {}},
+                "Response": {"status": 200, "headers": {}, "json": 1, "text": "a", "base64": "", "fixture": "a", "events": [], "delay": 0,
+                             "fault": "close"},
+            }.items():
+                self.assertEqual(set(document["components"]["schemas"][name]["properties"]), set(values))
+                for member, value in values.items():
+                    stub = {"path": "/a", "response": {}, member: value} if name == "Stub" else {"path": "/a", "response": {member: value}}
+                    self.assertNotIn("unknown", str(server.control("POST", "/stubs", stub)[1]))
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def write(self, path, text):
+        file = os.path.join(self.folder.name, path)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        with open(file, "w") as output:
+            output.write(text)
+        return file
+
+    def test_the_fixtures_of_a_folder_answer_and_no_file_outside(self):
+        self.write("fixtures/a/b.json", '{"a": 1}')
+        self.write("outside.json", '{"secret": 1}')
+        root = os.path.join(self.folder.name, "fixtures")
+        os.symlink("../outside.json", os.path.join(root, "link.json"))
+        os.mkfifo(os.path.join(root, "pipe.json"))
+        with Server(root) as server:
+            response, body = server.request("GET", "/a/b?page=1")
+            self.assertEqual((response.getheader("Content-Type"), body), ("application/json", b'{"a": 1}'))
+            response, body = server.request("HEAD", "/a/b")
+            self.assertEqual((response.getheader("Content-Length"), body), ("8", b""))
+            for path in ["/../outside", "/%2e%2e/outside", "/a/..%2f..%2foutside", "/link", "//etc/hostname", "/a%00"]:
+                with self.subTest(path=path):
+                    self.assertIn(server.request("GET", path)[0].status, [404, 501])
+            self.assertEqual(server.request("GET", "/link")[0].status, 404)
+            self.assertEqual([server.request("GET", path)[0].status for path in ["/c", "/pipe"]], [501, 501])
+            self.assertEqual(server.request("POST", "/a/b")[0].status, 501)
+            server.stub("GET", "/c", {"fixture": "a/b.json", "status": 201})
+            response, body = server.request("GET", "/c")
+            self.assertEqual((response.status, response.getheader("Content-Type"), body), (201, "application/json", b'{"a": 1}'))
+            for path in ["../outside.json", "%2e%2e/outside.json", "link.json", "/etc/hostname", "a/../../outside.json", "no.json", "a\0"]:
+                with self.subTest(fixture=path):
+                    status, _ = server.control("POST", "/stubs", {"path": "/d", "response": {"fixture": path}})
+                    self.assertEqual(status, 400)
+            server.control("DELETE", "")
+            self.assertEqual(server.request("GET", "/c")[0].status, 501)
+            self.assertEqual(server.request("GET", "/a/b")[0].status, 200)
+
+    def test_the_entries_of_a_recording_answer_by_path(self):
+        file = self.write("a.har", har(("https://a.example/1", "one"), ("https://b.example/2", "two")))
+        with Server(file) as server:
+            self.assertEqual([server.request("GET", path)[1] for path in ["/1", "/2"]], [b"one", b"two"])
+            self.assertEqual(server.request("GET", "/3")[0].status, 501)
+
+    def test_two_origins_that_share_a_path_are_named(self):
+        file = self.write("a.har", har(("https://a.example/1", "a"), ("https://b.example/1", "b")))
+        code, _, errors = fails(file, "--port", 0)
+        self.assertEqual(code, 1)
+        self.assertIn("https://a.example", errors)
+        self.assertIn("https://b.example", errors)
+        with Server(file, "--origin", "https://b.example") as server:
+            self.assertEqual(server.request("GET", "/1")[1], b"b")
+
+    def test_a_file_that_cannot_be_served_is_a_sentence(self):
+        for arguments, text in [
+            ([self.write("a.har", "hello")], "a.har"), ([self.write("b.har", "{}")], "b.har"), (["/nowhere.har"], "There is no file"),
+            ([os.path.dirname(self.write("empty/a.txt", ""))], "has no .json file"),
+        ]:
+            code, output, errors = fails(*arguments, "--port", 0)
+            with self.subTest(arguments=arguments):
+                self.assertEqual((code, output), (1, ""))
+                self.assertIn(text, errors)
+                self.assertEqual(errors.count("\n"), 1)
+
+    def test_a_wrong_command_line_prints_its_usage(self):
+        for arguments in [["--prot", "1"], ["--port"], ["--port", "65536"], ["a", "b"], ["--record", "http://a"],
+                          ["a.har", "--record", "http://a", "--origin", "http://b"]]:
+            code, output, errors = fails(*arguments)
+            with self.subTest(arguments=arguments):
+                self.assertEqual((code, output), (64, ""))
+                self.assertIn("\nusage: mock-server", errors)
+        self.assertEqual(fails("--help")[0], 0)
+
+    def test_a_taken_port_is_a_sentence(self):
+        with Server() as server:
+            code, output, errors = fails("--port", server.port)
+            self.assertEqual((code, output), (1, ""))
+            self.assertIn("another program uses this port", errors)
+
+    def test_both_signals_end_it_with_0(self):
+        for number in [signal.SIGTERM, signal.SIGINT]:
+            server = Server()
+            server.__enter__()
+            self.assertEqual(server.stop(number), (0, ""))
+
+    def test_traffic_is_recorded_through_the_port_and_replayed(self):
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/user", {"json": {"login": "octocat", "access_token": "sEcr3tOfTheServer"}})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                response, body = recorder.request("GET", "/user", headers={"Authorization": "Bearer sEcr3tOfTheClient"})
+                self.assertEqual(json.loads(body)["login"], "octocat")
+        self.assertEqual((recorder.code, recorder.errors), (0, ""))
+        with open(file) as recorded:
+            self.assertNotIn("sEcr3t", recorded.read())
+        with Server(file) as server:
+            response, body = server.request("GET", "/user", headers={"Authorization": "Bearer x"})
+            self.assertEqual(json.loads(body)["login"], "octocat")
+
+    def test_a_recording_that_is_not_written_is_an_error(self):
+        file = os.path.join(self.folder.name, "new.har")
+        with Server(file, "--record", "http://127.0.0.1:9"):
+            pass
+        with Server(file, "--record", "http://127.0.0.1:9") as recorder:
+            pass
+        self.assertEqual(recorder.code, 1)
+        self.assertTrue(recorder.errors.startswith("mock-server: "))
+        self.assertFalse(os.path.exists(file))
+
+
+class Pages(unittest.TestCase):
+    """What a browser sends."""
+
+    def test_a_page_of_this_machine_may_send_requests(self):
+        with Server("--allow-origin", "https://app.example") as server:
+            server.stub("PUT", "/a", {"status": 200, "text": "a", "headers": {"X-Total": "1", "Access-Control-Allow-Origin": "https://x"}})
+            for origin in ["http://localhost:3000", "http://127.0.0.1:3000", "http://[::1]:3000", "https://app.example", "capacitor://localhost"]:
+                response, _ = server.request("OPTIONS", "/a", headers={
+                    "Origin": origin, "Access-Control-Request-Method": "PUT", "Access-Control-Request-Headers": "x-a,content-type"})
+                self.assertEqual(response.status, 204)
+                self.assertEqual(response.getheader("Access-Control-Allow-Origin"), origin)
+                self.assertEqual(response.getheader("Access-Control-Allow-Methods"), "PUT")
+                self.assertEqual(response.getheader("Access-Control-Allow-Headers"), "x-a,content-type")
+                response, body = server.request("PUT", "/a", "b", {"Origin": origin})
+                self.assertEqual((response.status, body), (200, b"a"))
+                self.assertEqual(response.getheader("Access-Control-Allow-Origin"), origin)
+                self.assertEqual(response.getheader("Access-Control-Allow-Credentials"), "true")
+                self.assertIn("X-Total", response.getheader("Access-Control-Expose-Headers"))
+                self.assertIn("Origin", response.getheader("Vary"))
+                response, body = server.request("GET", "/nothing", headers={"Origin": origin})
+                self.assertEqual((response.status, response.getheader("Access-Control-Allow-Origin")), (501, origin))
+
+    def test_the_page_of_anybody_else_may_not_and_the_mock_sees_nothing(self):
+        with Server() as server:
+            for headers in [
+                {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Origin": "http://localhost.evil.example"},
+                {"Origin": "http://127.0.0.1.evil.example"}, {"Origin": "http://192.168.1.2"}, {"Origin": ""},
+                {"Sec-Fetch-Site": "cross-site"},
+            ]:
+                for method in ["GET", "POST", "OPTIONS"]:
+                    response, body = server.request(method, "/a", "b" if method == "POST" else None, headers)
+                    with self.subTest(method=method, headers=headers):
+                        self.assertEqual(response.status, 403)
+                        self.assertIsNone(response.getheader("Access-Control-Allow-Origin"))
+            self.assertEqual(server.control("GET", "/requests")[1]["requests"], [])
+
+    def test_no_page_may_use_the_control(self):
+        with Server() as server:
+            stub = json.dumps({"path": "/a", "response": {}})
+            json_type = {"Content-Type": "application/json"}
+            for headers, status in [({"Origin": "http://localhost:3000", **json_type}, 403), ({"Content-Type": "text/plain"}, 415),
+                                    ({}, 415), ({"Sec-Fetch-Site": "cross-site", **json_type}, 403)]:
+                self.assertEqual(server.request("POST", "/__mock/stubs", stub, headers)[0].status, status)
+            self.assertEqual(server.request("DELETE", "/__mock")[0].status, 415)
+            self.assertEqual(server.request("GET", "/__mock/requests", headers={"Origin": "http://localhost"})[0].status, 403)
+            self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
+
+    def test_a_foreign_host_is_refused(self):
+        with Server() as server:
+            for host in ["evil.example", "localhost.evil.example", "1.2.3.4.evil.example", "999.1.1.1", ""]:
+                self.assertIn(" 403 ", server.raw(f"GET /__mock/health HTTP/1.1\r\nHost: {host}\r\n\r\n").split("\r\n")[0])
+            self.assertIn(" 403 ", server.raw("GET / HTTP/1.1\r\n\r\n").split("\r\n")[0])
+            for host in ["localhost", "LOCALHOST:1", "127.0.0.1:1", "[::1]:1", "10.0.2.2:8080"]:
+                text = server.raw(f"GET /__mock/health HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n")
+                self.assertIn(" 200 ", text.split("\r\n")[0])
+        with Server("--host", "mymac.local") as server:
+            text = server.raw("GET /__mock/health HTTP/1.1\r\nHost: MyMac.local:1\r\nConnection: close\r\n\r\n")
+            self.assertIn(" 200 ", text.split("\r\n")[0])
+
+
+class Connections(unittest.TestCase):
+    def test_a_kept_connection_does_not_wait_for_acknowledgements(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"text": "a"})
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+            self.addCleanup(connection.close)
+            begun = time.monotonic()
+            for _ in range(50):
+                self.assertEqual(server.request("GET", "/a", connection=connection)[1], b"a")
+            # With 40 ms each, it would be two seconds.
+            self.assertLess(time.monotonic() - begun, 1.5)
+
+    def test_two_cookies_are_two_fields(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"headers": {"Set-Cookie": "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=2"}})
+            response, _ = server.request("GET", "/a")
+            self.assertEqual(response.headers.get_all("Set-Cookie"), ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2"])
+
+    def test_a_large_body_arrives(self):
+        with Server() as server:
+            body = json.dumps({"a": "b" * 20_000_000})
+            server.stub("POST", "/a", {"status": 204}, jsonContaining={})
+            self.assertEqual(server.request("POST", "/a", body)[0].status, 204)
+            self.assertEqual(server.request("POST", "/a", iter([b'{"a":', b"1}"]), {"Transfer-Encoding": "chunked"})[0].status, 204)
+            self.assertEqual([one["bodySize"] for one in server.control("GET", "/requests")[1]["requests"]], [len(body), 7])
+
+    def test_a_body_over_64_MB_is_a_413_and_the_server_goes_on(self):
+        with Server() as server:
+            size = 100 << 20
+            response, _ = server.request("POST", "/a", b"a" * size)
+            self.assertEqual((response.status, response.getheader("Connection")), (413, "close"))
+            chunks = (b"a" * (1 << 20) for _ in range(70))
+            self.assertEqual(server.request("POST", "/a", chunks, {"Transfer-Encoding": "chunked"})[0].status, 413)
+            # It is told before the body is sent.
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                connection.sendall(f"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
+                self.assertIn(b" 413 ", connection.recv(100))
+            self.assertEqual(server.control("GET", "/requests")[1]["requests"], [])
+
+    def test_a_refused_body_is_not_read_as_the_next_request(self):
+        with Server() as server:
+            inner = "GET /smuggled HTTP/1.1\r\nHost: localhost\r\n\r\n"
+            for size in [len(inner), 5000, 3 << 20]:
+                body = inner + "a" * (size - len(inner))
+                for head in [f"Content-Length: {len(body)}\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n%x\r\n" % len(body)]:
+                    text = server.raw(f"POST / HTTP/1.1\r\nHost: localhost\r\nOrigin: https://evil.example\r\n{head}{body}", finish=True)
+                    self.assertEqual(text.count("HTTP/1.1"), 1)
+                    self.assertIn(" 403 ", text)
+            self.assertEqual(server.control("GET", "/requests")[1]["requests"], [])
+
+    def test_a_client_that_waits_is_told_to_go_on(self):
+        with Server() as server:
+            server.stub("POST", "/a", {"status": 204})
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                connection.sendall(b"POST /a HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 9000\r\n\r\n")
+                self.assertEqual(connection.recv(100), b"HTTP/1.1 100 Continue\r\n\r\n")
+                connection.sendall(b"a" * 9000)
+                self.assertIn(b" 204 ", connection.recv(100))
+
+    def test_what_is_no_request_is_refused_and_the_server_goes_on(self):
+        with Server() as server:
+            for text in [
+                "\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/1.1", "\0\xff" * 1000, "GET / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999999999999999999\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nhalf", "GET http://a.example/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000\r\n\r\nhalf", "OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nabc",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nabc",
+                "POST / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: gzip\r\nContent-Length: 3\r\n\r\nabc",
+                "GET /\x01 HTTP/1.1\r\nHost: localhost\r\nX\x01: a\r\n\r\n", "GET /%zz|^<>\\ HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+                "BREW / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n", "GET / HTTP/9.9\r\nHost: localhost\r\n\r\n",
+            ]:
+                with self.subTest(text=text):
+                    answer = server.raw(text, finish=True)
+                    self.assertNotIn(" 200 ", answer.split("\r\n")[0])
+                    self.assertLessEqual(answer.count("HTTP/1.1 "), 1)
+            self.assertEqual(server.control("GET", "/health")[0], 200)
+
+    def test_an_HTTP_1_0_client_gets_a_body_with_a_length(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"events": ["a", "b"]})
+            text = server.raw("GET /a HTTP/1.0\r\nHost: localhost\r\n\r\n")
+            self.assertNotIn("chunked", text)
+            self.assertTrue(text.endswith("data: b\n\n"))
+
+    def test_clients_that_leave_are_slow_or_many_do_not_stop_others(self):
+        with Server() as server:
+            server.stub("GET", "/stream", {"events": ["a" * 1000] * 20_000})
+            server.stub("GET", "/a", {"text": "a"})
+            idle = []
+            for index in range(60):
+                connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+                if index % 3 == 0:
+                    connection.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                elif index % 3 == 1:
+                    connection.sendall(b"GET / HT")
+                if index % 2 == 0:
+                    connection.close()
+                else:
+                    idle.append(connection)
+            with concurrent.futures.ThreadPoolExecutor(50) as pool:
+                answers = list(pool.map(lambda _: server.request("GET", "/a")[1], range(200)))
+            self.assertEqual(answers, [b"a"] * 200)
+            for connection in idle:
+                connection.close()
+
+    def test_it_listens_again_after_more_connections_than_files(self):
+        with Server(files=64) as server:
+            connections = []
+            for _ in range(100):
+                try:
+                    connections.append(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+                except ConnectionError:
+                    pass
+            for connection in connections:
+                connection.close()
+            deadline = time.monotonic() + 30
+            while True:
+                try:
+                    self.assertEqual(server.control("GET", "/health")[0], 200)
+                    break
+                except OSError:
+                    self.assertLess(time.monotonic(), deadline)
+
+    def test_a_signal_ends_it_while_requests_are_in_progress(self):
+        server = Server()
+        server.__enter__()
+        server.stub("GET", "/slow", {"status": 204, "delay": 100})
+        connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(10)]
+        for connection in connections:
+            connection.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        while len(server.control("GET", "/requests")[1]["requests"]) < 10:
+            pass
+        self.assertEqual(server.stop(), (0, ""))
+        for connection in connections:
+            try:
+                self.assertEqual(connection.recv(100), b"")
+            except ConnectionResetError:
+                pass
+            connection.close()
+
+    def test_ten_thousand_stubs_are_enough(self):
+        with Server() as server:
+            stub = json.dumps({"path": "/a", "response": {}})
+            head = f"POST /__mock/stubs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(stub)}\r\n"
+            last = head + "Connection: close\r\n\r\n" + stub
+            answers = server.raw((head + "\r\n" + stub) * 10_000 + last)
+            self.assertEqual((answers.count("HTTP/1.1 201"), answers.count("HTTP/1.1 400")), (10_000, 1))
+
+
+if __name__ == "__main__":
+    unittest.main()
