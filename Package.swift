@@ -16,7 +16,7 @@ let package = Package(
         .library(name: "APIProvider", targets: ["APIProvider"]),
         .library(name: "APIProviderCache", targets: ["APIProviderCache"]),
         .library(name: "APIProviderMocks", targets: ["APIProviderMocks"]),
-        .library(name: "MockNetworkRecordings", targets: ["MockNetworkRecordings"]),
+        .library(name: "APIProviderRecordings", targets: ["APIProviderRecordings"]),
         .library(name: "APIProviderTesting", targets: ["APIProviderTesting"]),
         .library(name: "APIProviderRecordingTesting", targets: ["APIProviderRecordingTesting"]),
     ],
@@ -27,18 +27,18 @@ let package = Package(
         .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: settings),
         .target(name: "APIProviderCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
         .target(name: "APIProviderMocks", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "MockNetworkRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "APIProviderRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
         .target(
             name: "APIProviderTesting", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx", "MiniRxTesting"],
             swiftSettings: settings),
         .target(
             name: "APIProviderRecordingTesting",
-            dependencies: ["APIProviderTesting", "MockNetworkRecordings", "APIProviderMocks", "APIProvider", "MiniRx"],
+            dependencies: ["APIProviderTesting", "APIProviderRecordings", "APIProviderMocks", "APIProvider", "MiniRx"],
             swiftSettings: settings),
         .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
         .executableTarget(
             name: "github-demo",
-            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "Fixtures"],
+            dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "APIProviderMocks", "APIProviderRecordings", "Fixtures"],
             path: "Examples/github-demo", swiftSettings: settings),
         .target(
             name: "Fixtures", dependencies: ["APIProviderMocks"], path: "Fixtures", resources: [.copy("GitHub")],
@@ -64,10 +64,8 @@ let package = Package(
             dependencies: ["APIProviderMocks", "APIProviderTesting", "APIProvider", "MiniRx", "Fixtures", "TestSupport"],
             swiftSettings: settings),
         .testTarget(
-            name: "MockNetworkRecordingsTests",
-            dependencies: [
-                "MockNetworkRecordings", "APIProviderMocks", "APIProviderTesting", "APIProvider", "MiniRx", "TestSupport",
-            ],
+            name: "APIProviderRecordingsTests",
+            dependencies: ["APIProviderRecordings", "APIProviderMocks", "APIProvider", "MiniRx", "TestSupport"],
             resources: [.copy("HAR")], swiftSettings: settings),
         .testTarget(
             name: "GitHubAPITests",
@@ -80,14 +78,14 @@ let package = Package(
         .target(
             name: "PageNames",
             dependencies: [
-                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "Fixtures",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "APIProviderRecordings", "Fixtures",
                 "TestSupport",
             ],
             path: "Tests/PageNames", swiftSettings: settings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "MockNetworkRecordings", "APIProviderTesting",
+                "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "APIProviderRecordings", "APIProviderTesting",
                 "APIProviderRecordingTesting", "Fixtures", "TestSupport", "PageNames",
             ],
             resources: [.process("Fixtures")], swiftSettings: settings, plugins: ["CodeOfPages"]),

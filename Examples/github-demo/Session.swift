@@ -1,10 +1,10 @@
 import APIProvider
 import APIProviderMocks
+import APIProviderRecordings
 import Fixtures
 import Foundation
 import GitHubAPI
 import MiniRx
-import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -31,7 +31,7 @@ let package = Package(
             name: "mock-server",
             dependencies: [
                 "MockServer", .product(name: "APIProviderMocks", package: "APIProvider"),
-                .product(name: "MockNetworkRecordings", package: "APIProvider"),
+                .product(name: "APIProviderRecordings", package: "APIProvider"),
             ],
             swiftSettings: settings),
         .testTarget(

@@ -1,9 +1,9 @@
 public import APIProvider
+@_exported public import APIProviderRecordings
 // A test file imports this module and Testing.
 @_exported public import APIProviderTesting
 import Foundation
 import MiniRx
-@_exported public import MockNetworkRecordings
 public import Testing
 
 /// Answers a test from a recording, in a mock network of its own: `.mockNetwork(recording: "search")`.
@@ -25,7 +25,7 @@ public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         var trait = MockNetworkTrait.mockNetwork
         trait.addition = .init(
-            run: { try await recording.run($0, $1, $2) }, attachment: { MockURLProtocol.attachment.map { ($0, "har") } })
+            run: { try await recording.run($0, $1, $2) }, attachment: { MockURLProtocol.attachment })
         try await trait.provideScope(for: test, testCase: testCase, performing: function)
     }
 }
@@ -52,8 +52,8 @@ extension Trait where Self == RecordingTrait {
     /// ### Recording and replaying
     ///
     /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
-    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` replays, and then asks the server whether its answers still
-    /// have the same shape.
+    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes nothing, and
+    /// fails if its answers have changed.
     ///
     /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
     ///
@@ -62,22 +62,25 @@ extension Trait where Self == RecordingTrait {
     ///
     /// - Parameters:
     ///   - name: The name of the recording.
-    ///   - redaction: `.standard` replaces secrets; `.none` keeps everything.
-    ///   - hidden: Names of headers, query items, JSON members, fields and cookies whose values are secret, too.
-    ///   - kept: Names whose values are kept, unless they can only be a secret, such as a JWT.
-    ///   - ignored: Names whose values change with each run, such as those of a time. They are not compared.
+    ///   - hidden: Names of headers, query items, members, fields and cookies whose values are secret, too, with all that is below them.
+    ///   - kept: Names whose values are no secrets, exactly as they are written.
+    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of headers that are stored and compared, too.
+    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change what the test gets.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - filePath: The source file of the test.
     public static func mockNetwork(
-        recording name: String, redacting redaction: Redaction = .standard, hiding hidden: [String] = [], keeping kept: [String] = [],
-        ignoring ignored: [String] = [], forAnyHost isForAnyHost: Bool = false, from transport: (any Transport)? = nil,
-        filePath: String = #filePath
+        recording name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
+        comparing compared: [String] = [], repeating repeated: [String] = [],
+        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
+        from transport: (any Transport)? = nil, filePath: String = #filePath
     ) -> Self {
         RecordingTrait(
             recording: Recording(
-                name, redacting: redaction, hiding: hidden, keeping: kept, ignoring: ignored, forAnyHost: isForAnyHost, from: transport,
-                filePath: filePath))
+                name, hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, editing: editing,
+                forAnyHost: isForAnyHost, from: transport, filePath: filePath))
     }
 }
 

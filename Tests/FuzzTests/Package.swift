@@ -12,7 +12,7 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "APIProviderTransport", package: "APIProvider"),
                 .product(name: "APIProviderMocks", package: "APIProvider"),
-                .product(name: "MockNetworkRecordings", package: "APIProvider"),
+                .product(name: "APIProviderRecordings", package: "APIProvider"),
             ],
             path: "Sources")
     ],

@@ -66,7 +66,7 @@ BEGIN {
     name = page
     sub(/.*\//, "", name)
     sub(/\.[a-z]+$/, "", name)
-    say("import APIProvider\nimport APIProviderMocks\nimport APIProviderRecordingTesting\nimport APIProviderTesting\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport MockNetworkRecordings")
+    say("import APIProvider\nimport APIProviderMocks\nimport APIProviderRecordingTesting\nimport APIProviderTesting\nimport Fixtures\nimport Foundation\nimport GitHubAPI\nimport APIProviderRecordings")
     say("import Observation\nimport APIProviderCache\nimport TestSupport\n@testable import PageNames\n")
     while (!whole && (getline line < frame) > 0) if (line ~ /^ *\/\/ The page$/) whole = 1; else say(line)
 }

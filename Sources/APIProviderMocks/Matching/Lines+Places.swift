@@ -25,7 +25,7 @@ extension String {
     }
 
     /// The place `inner` within this place.
-    func appending(_ inner: String) -> String {
+    package func appending(_ inner: String) -> String {
         isEmpty || inner.isEmpty || inner.first == "[" || inner.first == "@" ? self + inner : "\(self).\(inner)"
     }
 

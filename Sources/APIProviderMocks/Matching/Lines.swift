@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Stubs match it, reports show it, and recordings compare it. Lines are equal if they have the same values at the same places, in any
 /// order. A name that is sent twice is one line with two values, in their order.
-package struct Lines: Sendable, Equatable {
+package struct Lines: Sendable, Hashable {
     /// A value, and what it is in its notation.
     package struct Value: Sendable {
         package enum Kind: Sendable {
@@ -26,6 +26,8 @@ package struct Lines: Sendable, Equatable {
         package let text: String
         /// The place of its bytes in the body. `nil` if the value is not in a body, or has no bytes of its own.
         package var range: Range<Int>?
+
+        package init(kind: Kind, text: String, range: Range<Int>? = nil) { (self.kind, self.text, self.range) = (kind, text, range) }
     }
 
     package let values: [String: [Value]]
@@ -38,6 +40,8 @@ package struct Lines: Sendable, Equatable {
     package func texts(at place: String) -> [String] { (values[place] ?? []).filter { $0.kind == .text }.map(\.text) }
 
     package static func == (lhs: Lines, rhs: Lines) -> Bool { lhs.digest == rhs.digest && lhs.values == rhs.values }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
     /// Whether each of `others` is here, with the same values. An object may have more members. An array may not have more elements.
     package func contains(_ others: Lines) -> Bool { others.values.allSatisfy { values[$0] == $1 } }

@@ -150,5 +150,8 @@ extension String {
     }
 
     /// A Content-Type without its parameters.
-    package var mediaType: String { prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() }
+    package var mediaType: String {
+        let type = prefix { $0 != ";" }
+        return (type.utf8.contains { $0 <= 0x20 } ? type.trimmingCharacters(in: .whitespaces)[...] : type).lowercased()
+    }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 @testable import APIProvider
 @testable import APIProviderMocks
+@testable import APIProviderRecordings
 @testable import APIProviderTransport
-@testable import MockNetworkRecordings
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -27,12 +27,13 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never))
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
     }
-    if let recording = try? RecordedFile(data, name: "fuzz.har") {
-        var replay = Replay(recording)
-        for entry in recording.entries { _ = replay.entry(for: entry.exchange) }
+    if let file = try? HARFile(data, name: "fuzz.har") {
+        let recorded = RecordedFile(file, name: "fuzz.har", Comparison())
+        var replay = Replay(recorded)
+        for entry in recorded.entries { _ = replay.entry(for: entry.exchange) }
     }
     var exchange = RecordedExchange(method: "POST", url: "https://api.example.com/\(text.escapedAsValue)?\(text)")
-    exchange.body = bytes
-    exchange.response = .init(status: 200, headers: [.init(name: "Set-Cookie", value: text)], body: bytes)
-    _ = try? NewRecording([exchange], RecordingOptions(), test: nil, name: "fuzz.har")
+    exchange.body = data
+    exchange.response = .init(statusCode: 200, headers: ["Set-Cookie": text], body: data)
+    _ = NewRecording([exchange], Comparison(), test: "fuzz()", name: "fuzz.har")
 }

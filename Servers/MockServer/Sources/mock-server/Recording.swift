@@ -1,6 +1,6 @@
 import APIProviderMocks
+import APIProviderRecordings
 import Foundation
-import MockNetworkRecordings
 import MockServer
 
 /// A HAR file to serve.

@@ -1,0 +1,200 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+import MiniRx
+
+/// A request as it is compared.
+struct ComparedRequest: Sendable, Hashable {
+    /// Without what is ignored.
+    var lines = Lines()
+    var cookies: [String: String] = [:]
+}
+
+/// What of a request is stored and compared.
+struct Comparison: Sendable {
+    let names: SecretNames
+    /// The names of lines that are not compared: bare names such as `id`, and own names of lines such as `path 2`.
+    let ignored: [String]
+    /// The names of headers that are stored and compared, too.
+    let compared: [String]
+    /// Requests that get the last response again, besides GET and HEAD: their paths, or `X-Amz-Target: *.GetItem`.
+    let repeated: [String]
+    let isForAnyHost: Bool
+    /// Whether another program has sent the requests, with headers of its own.
+    private(set) var isFromOtherProgram = false
+    /// The headers on which the responses say that they depend, in lower case.
+    private var varying: Set<String> = []
+    private let known = Locked<[String: Bool]>([:])
+
+    init(
+        _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
+        repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
+    ) {
+        (self.names, self.ignored, self.compared, self.repeated, self.isForAnyHost) = (names, ignored, compared, repeated, isForAnyHost)
+    }
+
+    // MARK: - Headers
+
+    private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
+    private static let operations: Set = ["accept", "x-amz-target", "soapaction", "x-http-method-override"]
+    private static let stored = conditions.union(operations).union(["content-type", "authorization", "cookie"])
+    /// These differ by machine.
+    private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
+
+    /// Whether a header of a request is stored and compared.
+    func stores(header name: String) -> Bool {
+        let key = name.lowercased()
+        if isFromOtherProgram {
+            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
+                || compared.contains { $0.isField(name) }
+        }
+        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(key).map { $0.strength != .nonce } == true
+            || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
+    }
+
+    /// The same, with the headers that a `Vary` of the responses names.
+    func varying(with exchanges: [RecordedExchange]) -> Comparison {
+        guard !isFromOtherProgram else { return self }
+        var copy = self
+        for field in exchanges.compactMap({ $0.response?.headers["Vary"] }) {
+            copy.varying.formUnion(field.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        }
+        copy.varying.subtract(Self.neverVarying)
+        return copy
+    }
+
+    /// The same for the file of another program, which has headers of its own: those count that tell two requests to one URL apart.
+    func forOtherProgram(_ exchanges: [RecordedExchange]) -> Comparison {
+        let groups = Dictionary(grouping: exchanges) { [$0.method, $0.url] }.values
+        var copy = varying(with: exchanges)
+        copy.varying = copy.varying.union(Self.operations).filter { name in
+            groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
+        }
+        copy.isFromOtherProgram = true
+        return copy
+    }
+
+    /// The exchange with those headers of its request alone that a file has, and without Base64 in Basic authentication.
+    func stored(_ exchange: RecordedExchange) -> RecordedExchange {
+        var exchange = exchange
+        for (name, value) in exchange.headers {
+            let (scheme, text) = value.splittingScheme
+            if !stores(header: name) {
+                exchange.headers[name] = nil
+            } else if name.isAuthorization, scheme.lowercased() == "basic ", let pair = text.basicPair {
+                exchange.headers[name] = "\(scheme)\(pair.user):\(pair.password)"
+            }
+        }
+        return exchange
+    }
+
+    // MARK: - Lines
+
+    /// A request as lines. A credential has one for its scheme, and one for each of its parts.
+    func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
+        let url = URLParts(placeholders.canonical(exchange.url))
+        let headers = exchange.headers.flatMap { name, value -> [(name: String, value: String)] in
+            let text = placeholders.canonical(value)
+            if !stores(header: name) || name.isField("Content-Type") && (exchange.body.isEmpty || isFromOtherProgram) { return [] }
+            if name.isAuthorization {
+                return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) }
+            }
+            return [(name, name.isField("Content-Type") ? text.mediaType : text)]
+        }
+        return Lines(
+            method: HTTPMethod(rawValue: exchange.method), url, query: url.formQuery, headers: headers,
+            body: placeholders.canonical(exchange.body), type: exchange.type)
+    }
+
+    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
+        var (values, cookies): ([String: [Lines.Value]], [String: String]) = (lines(of: exchange, placeholders).values, [:])
+        for (place, texts) in values {
+            let isCookie = place.hasPrefix("cookie ")
+            if isIgnored(place) || place.isSignature || isCookie { values[place] = nil }
+            if isCookie, !isIgnored(place) { cookies[String(place.dropFirst("cookie ".count))] = texts.first?.text }
+        }
+        return ComparedRequest(lines: Lines(values), cookies: cookies)
+    }
+
+    private func isIgnored(_ place: String) -> Bool {
+        guard !ignored.isEmpty else { return false }
+        // Each value of a large body asks for its place.
+        if let isIgnored = known.withLock({ $0[place] }) { return isIgnored }
+        let isIgnored = ignored.contains { place.isPlace(named: $0) }
+        known.withLock { $0[place] = isIgnored }
+        return isIgnored
+    }
+
+    // MARK: - Repeating
+
+    /// Whether a request may get a response again that it has had.
+    func mayRepeat(_ exchange: RecordedExchange) -> Bool {
+        if ["GET", "HEAD"].contains(exchange.method) || exchange.isGraphQLQuery { return true }
+        let path = URLParts(exchange.url).path
+        return repeated.contains { pattern in
+            guard let colon = pattern.range(of: ": ") else { return path.matches(pattern) }
+            return exchange.headers[String(pattern[..<colon.lowerBound])]?.matches(String(pattern[colon.upperBound...])) == true
+        }
+    }
+}
+
+extension RecordedExchange {
+    /// Whether it is an operation of GraphQL that changes nothing.
+    fileprivate var isGraphQLQuery: Bool {
+        struct Operation: Decodable { let query: String }
+        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body)
+        else {
+            return false
+        }
+        let text = operation.query.trimmingCharacters(in: .whitespacesAndNewlines)
+        return ["query", "{", "fragment"].contains { text.hasPrefix($0) } && Self.change.matches(in: text).isEmpty
+    }
+
+    private static let change = Expression(#"\}\s*(?:mutation|subscription)\b"#)
+}
+
+extension String {
+    fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
+
+    /// Whether the line at this place is made anew in each request by a scheme that signs it, or by the clock.
+    fileprivate var isSignature: Bool {
+        let place = lowercased()
+        let parts = ["credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature"]
+        return place.hasPrefix("header ") && parts.contains { place.hasSuffix("authorization.\($0)") } || place == "query x-amz-date"
+            || place == "query x-goog-date"
+    }
+
+    /// The scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
+    fileprivate var partsOfCredential: [(part: String, text: String)] {
+        let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(separator: " ", maxSplits: 1)
+        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", self)
+        if scheme.lowercased() == "basic" {
+            // A text that is no pair is a dummy for both.
+            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
+            return [(".scheme", scheme), (".user", pair.user), (".password", pair.password)]
+        }
+        let parameters = rest.utf8.contains(where: { ",\"".utf8.contains($0) }) ? Self.parameter.matches(in: rest) : []
+        let others = parameters.map { (".\($0[1] ?? "")", $0[2] ?? $0[3] ?? "") }
+        return [(".scheme", scheme)] + (others.isEmpty ? [("", rest)] : others)
+    }
+
+    private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
+
+    /// The user and the password of Basic authentication (RFC 7617).
+    fileprivate var basicPair: (user: String, password: String)? {
+        guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":")
+        else {
+            return nil
+        }
+        return (String(text[..<colon]), String(text[colon...].dropFirst()))
+    }
+
+    /// Whether the text has this form, in which `*` stands for any characters.
+    fileprivate func matches(_ pattern: String) -> Bool {
+        let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map {
+            NSRegularExpression.escapedPattern(for: String($0))
+        }
+        return range(of: "^\(pieces.joined(separator: ".*"))$", options: .regularExpression) != nil
+    }
+}

@@ -1,0 +1,105 @@
+import MiniRx
+
+/// The names under which a value is a credential: the one list, for commands, reports and recordings.
+///
+/// A name counts by its last words, and by those before such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
+/// `password_confirm`, and not `token_type`.
+enum CredentialNames {
+    /// How sure it is that a value of this name is a secret.
+    enum Strength: Sendable {
+        /// Also a number, and a short word of a response.
+        case code
+        /// Also a short word of a response.
+        case password
+        /// In a response, a word such as "none" is something else.
+        case token
+        /// Responses use the name for much else, and so do requests for short words.
+        case key
+        /// Made by the app in each run: a secret of a request if it looks random.
+        case nonce
+    }
+
+    /// The words of the list that end `name`, joined by hyphens, and how sure it is; `nil` if it is not on the list.
+    static func match(_ name: String) -> (label: String, strength: Strength)? {
+        if let known = known.withLock({ $0[name] }) { return known }
+        let match = find(name)
+        // Each value of a large body asks for its name.
+        known.withLock { known in
+            if known.count > 10_000 { known = [:] }
+            known[name] = .some(match)
+        }
+        return match
+    }
+
+    private static let known = Locked<[String: (label: String, strength: Strength)?]>([:])
+
+    private static func find(_ name: String) -> (label: String, strength: Strength)? {
+        var words = words(of: name)
+        while words.count > 1, endings.contains(words[words.count - 1]) { words.removeLast() }
+        guard let last = words.last else { return nil }
+        // Others that end in "key", such as `sortKey` and `Idempotency-Key`, are no credentials.
+        if words == ["key"] || words == ["x", "key"] { return ("key", .key) }
+        if let match = match(words) { return match }
+        if last.hasSuffix("s"), let match = match(words.dropLast() + [String(last.dropLast())]) { return match }
+        // In one word: `accesstoken`, `newpassword`.
+        let end = words.suffix(2).joined()
+        return joinedEndings.first { end.hasSuffix($0) || end.hasSuffix("\($0)s") }.flatMap { match([$0]) }
+    }
+
+    private static func match(_ words: [String]) -> (label: String, strength: Strength)? {
+        for count in (1...3).reversed() where count <= words.count {
+            let ending = words.suffix(count)
+            if let strength = strengths[ending.joined()] { return (ending.joined(separator: "-"), strength) }
+        }
+        return nil
+    }
+
+    private static let strengths: [String: Strength] = {
+        let keys = [
+            "app", "application", "auth", "client", "consumer", "encryption", "functions", "license", "master", "server", "session",
+            "shared",
+            "signing", "subscription", "unseal", "webhook", "write",
+        ]
+        let lists: [(Strength, [String])] = [
+            (.code, ["pin", "otp", "passcode", "cvv", "cvc", "cardnumber"]), (.password, ["password", "passwd", "pwd", "passphrase"]),
+            (
+                .token,
+                [
+                    "token", "secret", "credential", "authorization", "signature", "sig", "csrf", "xsrf", "apikey", "accesskey",
+                    "secretkey",
+                    "privatekey", "accountkey", "sessionid", "assertion", "samlresponse",
+                ] + ["backup", "confirmation", "device", "mfa", "oob", "recovery", "security", "verification"].map { "\($0)code" }
+            ),
+            (.key, ["auth", "jwt", "appid", "session", "cookie", "codeverifier", "codechallenge"] + keys.map { "\($0)key" }),
+            (.nonce, ["state", "nonce"]),
+        ]
+        return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
+    }()
+    private static let joinedEndings = ["token", "secret", "apikey", "accesskey", "secretkey", "password", "passphrase"]
+    /// A version such as `v2` is "v" here, because the words have no digits.
+    private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
+
+    /// The words of a name, in lower case: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.
+    static func words(of name: String) -> [String] {
+        var (words, word): ([String], [UInt8]) = ([], [])
+        func end() {
+            if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+            word = []
+        }
+        let bytes = Array(name.utf8)
+        func isLower(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
+        func isUpper(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
+        for (index, byte) in bytes.enumerated() {
+            guard isLower(byte) || isUpper(byte) || byte >= 0x80 else {
+                end()
+                continue
+            }
+            let isAfterLower = index > 0 && isLower(bytes[index - 1])
+            let isBeforeLower = index + 1 < bytes.count && isLower(bytes[index + 1])
+            if isUpper(byte), isAfterLower || isBeforeLower { end() }
+            word.append(isUpper(byte) ? byte | 0x20 : byte)
+        }
+        end()
+        return words
+    }
+}

@@ -1,0 +1,61 @@
+import APIProvider
+import Foundation
+
+/// The placeholders of a file, and the places of requests where each takes a text.
+struct Placeholders: Sendable {
+    /// General places such as `body.items[].password`. None if the app has the placeholder from a response: then it is text.
+    let places: [String: Set<String>]
+    private let texts: [String]
+    private let search: TextSearch
+
+    init(_ places: [String: Set<String>]) {
+        self.places = places
+        texts = places.keys.sorted()
+        search = TextSearch(texts.map { Array($0.utf8) })
+    }
+
+    func isFromResponse(_ placeholder: String) -> Bool { places[placeholder]?.isEmpty != false }
+
+    /// The placeholders in a text and their places in UTF-8. A number of few digits is one only where it is the whole text.
+    func occurrences(in text: String) -> [(range: Range<Int>, placeholder: String)] {
+        if places[text] != nil { return [(0..<text.utf8.count, text)] }
+        return search.matches(in: Array(text.utf8)).map { ($0.range, texts[$0.text]) }
+    }
+
+    // MARK: - JSON Web Tokens
+
+    /// The text with the placeholder alone for each JWT whose signature it is. The times in its claims move.
+    func canonical(_ text: String) -> String {
+        guard !places.isEmpty, Array(text.utf8).contains("eyJ") else { return text }
+        return Self.jwt.replacing(in: text) { match in match[3].flatMap { signature(of: $0) == nil ? nil : $0 } }
+    }
+
+    func canonical(_ body: Data) -> Data {
+        let bytes = [UInt8](body)
+        return bytes.contains("eyJ") ? Data(canonical(bytes.text).utf8) : body
+    }
+
+    /// The placeholder with which the third part of a JWT begins. More text may follow that looks as if it belonged to it.
+    func signature(of text: String) -> String? { occurrences(in: text).first { $0.range.lowerBound == 0 }?.placeholder }
+
+    /// The head, the claims and the signature of a JWT.
+    static let jwt = Expression(#"(eyJ[\w-]+)\.([\w-]+)\.([\w-]+)"#)
+
+    // MARK: - Other secrets
+
+    /// The exchange as an app sends it that has other secrets.
+    func withOtherSecrets(_ exchange: RecordedExchange) -> RecordedExchange {
+        var (exchange, message) = (exchange, Message(exchange, isResponse: false))
+        for (index, part) in message.parts.enumerated() where !part.isBinary {
+            let text = canonical(part.bytes.text)
+            let edits = occurrences(in: text).filter { !isFromResponse($0.placeholder) }.map { range, placeholder -> Edits.Element in
+                let digit = placeholder.firstIndex { $0.isASCII && $0.isLetter || $0.isNumber } ?? placeholder.startIndex
+                let isNumber = placeholder.isNumber || UUID(uuidString: placeholder) != nil
+                return (range, Array("\(placeholder[..<digit])9\(placeholder[digit...].dropFirst())\(isNumber ? "" : "zQ7f4k")".utf8))
+            }
+            message.parts[index].bytes = Array(text.utf8).applying(edits)
+        }
+        message.write(to: &exchange)
+        return exchange
+    }
+}

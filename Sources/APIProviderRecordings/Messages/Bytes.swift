@@ -1,0 +1,119 @@
+import APIProvider
+import Foundation
+
+/// Places in some bytes, and what stands there instead.
+typealias Edits = [(range: Range<Int>, text: [UInt8])]
+
+extension [UInt8] {
+    /// These bytes with the texts of `edits`. Of edits that overlap, the first counts.
+    func applying(_ edits: Edits) -> [UInt8] {
+        guard !edits.isEmpty else { return self }
+        var (output, copied): ([UInt8], Int) = ([], 0)
+        for (range, text) in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where range.lowerBound >= copied {
+            output += self[copied..<range.lowerBound]
+            output += text
+            copied = range.upperBound
+        }
+        return output + self[copied...]
+    }
+
+    /// The place of the first `other` at or after `position`. Tests are built without the optimizer, where `memchr` is the fastest by far.
+    func firstOffset(of other: [UInt8], from position: Int = 0) -> Int? {
+        guard let last = other.last else { return nil }
+        var end = position + other.count - 1
+        while end < count {
+            let found = withUnsafeBytes { bytes in
+                bytes.baseAddress.flatMap { start in memchr(start + end, Int32(last), count - end).map { UnsafeRawPointer($0) - start } }
+            }
+            guard let found else { return nil }
+            if self[(found + 1 - other.count)...found].elementsEqual(other) { return found + 1 - other.count }
+            end = found + 1
+        }
+        return nil
+    }
+
+    func contains(_ text: String) -> Bool { firstOffset(of: Array(text.utf8)) != nil }
+
+    func replacing(_ text: [UInt8], with other: [UInt8]) -> [UInt8] {
+        var (edits, position): (Edits, Int) = ([], 0)
+        while let place = firstOffset(of: text, from: position) {
+            position = place + text.count
+            edits.append((place..<position, other))
+        }
+        return applying(edits)
+    }
+
+    /// The places of these ASCII characters. The loop calls no function, because tests are built without the optimizer.
+    func places(ofAny marks: String) -> [Int] {
+        var table = [Bool](repeating: false, count: 256)
+        for mark in marks.utf8 { table[Int(mark)] = true }
+        return withUnsafeBufferPointer { buffer in
+            table.withUnsafeBufferPointer { table in
+                guard let bytes = buffer.baseAddress, let table = table.baseAddress else { return [] }
+                var (places, place): ([Int], Int) = ([], 0)
+                let count = buffer.count
+                while place < count {
+                    if table[Int(bytes[place])] { places.append(place) }
+                    place &+= 1
+                }
+                return places
+            }
+        }
+    }
+
+    /// The text. What is no UTF-8 becomes U+FFFD.
+    var text: String { String(decoding: self, as: UTF8.self) }
+
+    /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
+    var isUTF8: Bool { firstOffset(of: [0]) == nil && String(data: Data(self), encoding: .utf8) != nil }
+}
+
+extension UInt8 {
+    var isLetter: Bool { isLowercaseLetter || isUppercaseLetter }
+}
+
+extension Data {
+    /// RFC 4648, section 5, without padding.
+    init?(base64URL text: String) {
+        let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
+    }
+
+    var base64URL: String {
+        base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}
+
+// MARK: - Regular expressions
+
+struct Expression: Sendable {
+    /// `nil` if the pattern is wrong, which the tests would show.
+    private let expression: NSRegularExpression?
+
+    init(_ pattern: String, isCaseSensitive: Bool = true) {
+        expression = try? NSRegularExpression(pattern: pattern, options: isCaseSensitive ? [] : .caseInsensitive)
+    }
+
+    /// For each match, the whole and its groups.
+    func matches(in text: String) -> [[String?]] { results(in: text).map(\.groups) }
+
+    /// The text with another in place of each match; `nil` leaves a match as it is.
+    func replacing(in text: String, _ replacement: ([String?]) -> String?) -> String {
+        var (output, end) = ("", text.startIndex)
+        for (range, groups) in results(in: text) {
+            guard let other = replacement(groups) else { continue }
+            output += text[end..<range.lowerBound] + other
+            end = range.upperBound
+        }
+        return end == text.startIndex ? text : output + text[end...]
+    }
+
+    private func results(in text: String) -> [(range: Range<String.Index>, groups: [String?])] {
+        (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
+            Range(result.range, in: text).map { whole in
+                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { String(text[$0]) } })
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+
+extension String {
+    /// Whether it is a number of JSON.
+    var isNumber: Bool {
+        guard let first = utf8.first, first.isDigit || first == UInt8(ascii: "-") else { return false }
+        var tokens = JSONTokens(Data(utf8))
+        return (try? tokens.next())?.range.count == utf8.count
+    }
+
+    /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.
+    var isCommon: Bool {
+        utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter))
+    }
+
+    /// Whether it is words and numbers, joined by the marks of names: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`.
+    var isWords: Bool {
+        utf8.split(omittingEmptySubsequences: false) { "-_./".utf8.contains($0) }.allSatisfy { part in
+            let letters = part.prefix { $0.isLowercaseLetter || $0.isUppercaseLetter }, digits = part.dropFirst(letters.count)
+            let isOneCase = letters.dropFirst().allSatisfy(\.isLowercaseLetter) || letters.allSatisfy(\.isUppercaseLetter)
+            return letters.count <= 20 && isOneCase && digits.count <= (letters.isEmpty ? 10 : 4) && digits.allSatisfy(\.isDigit)
+        }
+    }
+
+    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a URL.
+    var looksRandom: Bool {
+        guard utf8.count >= 12 else { return false }
+        var (hasLetter, hasDigit) = (false, false)
+        for byte in utf8 {
+            if byte <= 0x20 { return false }
+            if byte.isDigit { hasDigit = true } else if byte.isLetter { hasLetter = true }
+        }
+        return hasLetter && hasDigit && !isWords && !contains("://") && Date(iso8601: self) == nil
+    }
+
+    /// The time that it says, in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
+    var time: Date? {
+        if let number = Double(self) {
+            let digits = prefix(while: \.isNumber).count
+            return [10, 13].contains(digits) ? Date(timeIntervalSince1970: digits == 13 ? number / 1000 : number) : nil
+        }
+        return Date(iso8601: self) ?? Date(httpDate: self, now: Date())
+    }
+}
+
+extension Date {
+    /// With or without a fraction of a second.
+    init?(iso8601 text: String) {
+        let formats = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
+        guard let date = formats.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
+        self = date
+    }
+}

@@ -1,0 +1,193 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+
+/// A value in a message, and the names under which it stands there.
+struct NamedValue {
+    enum Kind { case text, number, header, cookie, credential }
+
+    /// The place of the line that has it, such as `body.user.password`, `header x-api-key` and `path 2`.
+    var place: String
+    /// The names of what it stands in, the outermost first, and its own.
+    var names: [String]
+    /// Its own name as it stands there: `value`, if a member beside it says what it is.
+    let key: String
+    /// Without escapes.
+    let text: String
+    var kind = Kind.text
+    /// Whether it is a claim of a JWT.
+    var isClaim = false
+    /// Where it begins in the body, if that is known.
+    var offset = -1
+
+    var name: String { names.last ?? "" }
+
+    /// The values of all lines, and those within them.
+    static func values(of lines: Lines) -> [NamedValue] {
+        lines.values.flatMap { place, values in
+            values.compactMap { NamedValue($0, at: place, lines) }.flatMap { [$0] + $0.inner(depth: 0) }
+        }
+    }
+
+    init?(_ value: Lines.Value, at place: String, _ lines: Lines = Lines()) {
+        guard value.kind == .text || value.kind == .number else { return nil }
+        var (start, names) = place.startAndNames
+        key = names.last ?? ""
+        switch start {
+        case "header" where key == "scheme": return nil
+        case "header": kind = names[0].hasSuffix("authorization") ? .credential : .header
+        case "cookie": kind = .cookie
+        default: kind = value.kind == .number ? .number : .text
+        }
+        // `{"name": "password", "value": "…"}`, `<add key="password" value="…"/>` and `<property name="password">…</property>`
+        let sibling = key == "value" ? String(place.dropLast(5)) : start.isEmpty && value.range == nil ? "\(place)@" : nil
+        let said = sibling.flatMap { sibling in ["name", "key", "path"].lazy.compactMap { lines.values[sibling + $0]?.first?.text }.first }
+        if let said { names[names.count - 1] = said }
+        (self.place, self.names) = (place, names)
+        text = kind == .cookie ? (value.text.removingPercentEncoding ?? value.text).trimmingCharacters(in: ["\""]) : value.text
+        offset = value.range?.lowerBound ?? -1
+    }
+
+    private init(_ name: String, _ text: String, isNumber: Bool) {
+        (place, names, key, self.text, kind) = ("", [name], name, text, isNumber ? .number : .text)
+    }
+
+    // MARK: - Values in a value
+
+    /// What is in JSON, in the claims of a JWT, in a form, in markup and in other text.
+    private func inner(depth: Int) -> [NamedValue] {
+        guard depth < 4, kind != .number, !Array(text.utf8).places(ofAny: "{[=:<.").isEmpty else { return [] }
+        let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
+        let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
+        var found: [NamedValue]
+        if let json = (claims ?? (isBracketed ? Data(text.utf8) : nil)).flatMap({ Lines(json: $0) }) {
+            found = json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted {
+                $0.offset < $1.offset
+            }
+        } else {
+            // Times and plain URLs are in most bodies.
+            let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
+            found = isPlain ? [] : Self.pairs(in: text)
+        }
+        for index in found.indices {
+            (found[index].place, found[index].offset) = (place, offset)
+            if isBracketed { found[index].names = names + found[index].names }
+            if kind == .cookie { found[index].kind = .cookie }
+            found[index].isClaim = claims != nil
+        }
+        return found + found.flatMap { $0.text == text ? [] : $0.inner(depth: depth + 1) }
+    }
+
+    /// Names and values in any text: of almost JSON and source code, of forms and URLs, of XML, and of HTML.
+    private static func pairs(in text: String) -> [NamedValue] {
+        let hasTags = text.utf8.contains(UInt8(ascii: "<"))
+        return expressions.filter { hasTags || !$0.isMarkup }.flatMap { expression, name, values, _ in
+            expression.matches(in: text).compactMap { match in
+                guard let name = match[name], let value = values.lazy.compactMap({ match[$0] }).first else { return nil }
+                let (plain, isQuoted) = (Array(value.utf8).decodingEscapes(levels: 1).text, values.count == 1 || match[4] == nil)
+                // A word without quotes may be a part of a sentence.
+                if isQuoted { return NamedValue(name, plain, isNumber: false) }
+                let isNumber = plain.isNumber
+                return plain.isCommon && !isNumber ? nil : NamedValue(name, plain, isNumber: isNumber)
+            }
+        }
+    }
+
+    private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
+        (
+            Expression(
+                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*[=:]\s*(?!//)(?:(\\*["'])(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+            ),
+            1, [3, 4], false
+        ), (Expression(#"<(?:[\w-]+:)?([\w.-]+)[^<>]*>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),
+        (Expression(#"(?:name|key|property)=["']([^"'<>]+)["'][^<>]*?\s(?:value|content)=["']([^"'<>]+)"#), 1, [2], true),
+        (Expression(#"(?:value|content)=["']([^"'<>]+)["'][^<>]*?\s(?:name|property)=["']([^"'<>]+)"#), 2, [1], true),
+        (Expression(#"<[^<>]*\s(?:name|key)=["']([^"'<>]+)["'][^<>/]*>\s*([^<]*[^<\s])"#), 1, [2], true),
+    ]
+}
+
+// MARK: - Places
+
+extension String {
+    /// What the line at this place is of (`query`, `header`, `cookie`, `path` or nothing), and its names without the numbers of elements.
+    var startAndNames: (start: String, names: [String]) {
+        if let start = ["header", "cookie", "query", "path"].first(where: { hasPrefix("\($0) ") }) {
+            let name = String(dropFirst(start.count + 1))
+            return (start, start == "cookie" ? [name] : start == "path" ? [self] : name.split { ".[]".contains($0) }.map(String.init))
+        }
+        // Each value of a large body asks, and tests are built without the optimizer: Foundation is faster than a loop.
+        let names = components(separatedBy: Self.marks).filter { !$0.isEmpty && !$0.utf8.allSatisfy(\.isDigit) }.map { name in
+            name.removingPercentEncoding ?? name
+        }
+        return ("", names.first == "body" ? Array(names.dropFirst()) : names)
+    }
+
+    private static let marks = CharacterSet(charactersIn: ".@[]")
+
+    /// The place with all elements of an array as one: `body.items[].id`.
+    var general: String { contains("[") ? Self.index.replacing(in: self) { _ in "[]" } : self }
+
+    private static let index = Expression(#"\[\d*\]"#)
+}
+
+extension Lines {
+    /// What is in a response.
+    init(_ response: RecordedExchange.Response) {
+        var values: [String: [Value]] = [:]
+        for (name, value) in response.headers {
+            let isCookie = name.isField("Set-Cookie")
+            let texts = isCookie ? value.setCookieFields.compactMap(SetCookie.init).map { ("cookie \($0.name)", $0.value) } : []
+            for (place, text) in isCookie ? texts : [("header \(name.lowercased())", value)] {
+                values[place, default: []].append(Value(kind: .text, text: text))
+            }
+        }
+        for (place, found) in Lines(body: response.body, streaming: response.type).values { values["body".appending(place)] = found }
+        self.init(values)
+    }
+
+    /// What is in a body. A stream of lines or events is read line by line.
+    init(body: Data, streaming type: String) {
+        guard type.mediaType.isStreamOfLines else {
+            self.init(body: body, type: type)
+            return
+        }
+        // The `data` of an event is one text, although each of its lines has a name.
+        let isEvents = type.mediaType == "text/event-stream"
+        let text = isEvents ? Self.data.replacing(in: [UInt8](body).text) { _ in "" } : [UInt8](body).text
+        var values: [String: [Value]] = [:]
+        for piece in text.components(separatedBy: isEvents ? "\n\n" : "\n") where !piece.isEmpty {
+            let lines = Lines(json: Data(piece.utf8)) ?? Lines(body: Data(piece.utf8), type: "text/plain")
+            for (place, found) in lines.values { values["[0]".appending(place), default: []] += found }
+        }
+        self.init(values)
+    }
+
+    private static let data = Expression("(?m)^data: ?|\r$")
+}
+
+// MARK: - Texts
+
+extension String {
+    /// Whether a body of this media type comes line by line.
+    var isStreamOfLines: Bool {
+        ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq"].contains(self)
+    }
+
+    /// Whether this is a signed JSON Web Token (RFC 7519): the head, the claims and the signature.
+    var isJWT: Bool {
+        guard utf8.starts(with: "ey".utf8) else { return false }
+        let parts = components(separatedBy: ".")
+        guard parts.count == 3, parts[2].utf8.count > 3, parts[2].utf8.allSatisfy({ $0.isLetter || $0.isDigit || "-_".utf8.contains($0) })
+        else {
+            return false
+        }
+        return parts[..<2].allSatisfy { Data(base64URL: $0)?.first == UInt8(ascii: "{") }
+    }
+
+    /// The scheme of a credential with the space behind it, such as `Bearer `, and the rest.
+    var splittingScheme: (scheme: String, text: String) {
+        guard let space = firstIndex(of: " ") else { return ("", self) }
+        let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]
+        return schemes.contains(self[..<space].lowercased()) ? (String(self[...space]), String(self[space...].dropFirst())) : ("", self)
+    }
+}

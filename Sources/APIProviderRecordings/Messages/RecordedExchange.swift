@@ -1,0 +1,84 @@
+public import APIProvider
+public import Foundation
+
+/// A request of a recording and its response, as they are about to be written.
+///
+/// Change it with the parameter `editing` of a recording: only the file changes, and not what the test gets.
+public struct RecordedExchange: Sendable {
+    /// The response to a request.
+    public struct Response: Sendable {
+        /// The status code.
+        public var statusCode: Int
+        /// The header fields. Fields of one name are joined by a comma.
+        public var headers: HTTPHeaders
+        /// The body, decompressed.
+        public var body: Data
+
+        var type: String { headers["Content-Type"] ?? "" }
+    }
+
+    /// The method, such as `GET`.
+    public var method: String
+    /// The URL as it was sent, without its fragment.
+    public var url: String
+    /// The header fields. Those that a replay does not compare are not written.
+    public var headers: HTTPHeaders = [:]
+    /// The body. Empty if the request has none.
+    public var body = Data()
+    /// The response. `nil` if the request failed, or if the app no longer waited for it.
+    public var response: Response?
+
+    /// The reason why the response is missing, or ended early.
+    var failure: String?
+    var started = Date()
+    /// In seconds.
+    var duration = 0.0
+    /// The places of the request and of the end of its response among all events of a recording.
+    var order = (begin: 0, end: 0)
+    /// Texts that the program calls secret.
+    var markedSecrets: [String] = []
+
+    /// The app has left: a replay delivers what came, and then nothing.
+    static let left = "the app left"
+
+    init(method: String, url: String) { (self.method, self.url) = (method, url) }
+
+    var type: String { headers["Content-Type"] ?? "" }
+
+    /// The method, and the URL without its user, query and fragment.
+    var summary: String {
+        let text = URLText(url)
+        return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"
+    }
+}
+
+extension RecordedExchange {
+    init(_ request: PreparedRequest) {
+        self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
+        (headers, markedSecrets) = (request.headers, request.secrets.hiddenTexts)
+        // A body that cannot be read again was not sent, either.
+        body = (try? request.body?.data()) ?? Data()
+    }
+}
+
+// MARK: - Failures
+
+private let prefix = "URLError "
+
+extension Error {
+    /// The reason for a file, as text without secrets: `URLError -1001`, or the name of another error's type.
+    var recordedReason: String {
+        let error = (self as? APIError)?.urlError ?? (self as? APIError)?.underlying ?? self
+        return (error as? URLError).map { "\(prefix)\($0.code.rawValue)" } ?? "\(type(of: error))"
+    }
+}
+
+extension URLError {
+    /// The error in a replay. The reason may be a browser's.
+    init(recordedReason reason: String) {
+        let number = reason.hasPrefix(prefix) ? Int(reason.dropFirst(prefix.count)) : nil
+        let code = number.flatMap { Code(rawValue: $0) as Code? } ?? .unknown
+        let userInfo = code == .unknown ? [NSLocalizedDescriptionKey: "there was no response when this was recorded: \(reason)"] : [:]
+        self.init(code, userInfo: userInfo)
+    }
+}

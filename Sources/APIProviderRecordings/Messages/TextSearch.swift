@@ -1,0 +1,67 @@
+import APIProvider
+
+/// Finds any of many texts, each of eight bytes or more, in one pass.
+///
+/// It reads eight bytes at each place as one number. Tests are built without the optimizer, so its loop calls no function.
+struct TextSearch: Sendable {
+    private let texts: [[UInt8]]
+    /// The texts that have these eight bytes, and their offset there.
+    private var owners: [UInt64: [(text: Int, offset: Int)]] = [:]
+    /// Whether a text may have eight bytes of this hash.
+    private var isOwned = [Bool](repeating: false, count: 1 << 16)
+
+    /// Texts of fewer than eight bytes are not looked for.
+    init(_ texts: [[UInt8]]) {
+        self.texts = texts
+        for (index, text) in texts.enumerated() where text.count >= 8 {
+            // Keys of a service begin alike, and Base64 ends alike.
+            let windows = [text.count - 8, (text.count - 8) / 2, 0].map { offset in
+                (window: text[offset..<offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, offset: offset)
+            }
+            guard let rarest = windows.min(by: { owners[$0.window]?.count ?? 0 < owners[$1.window]?.count ?? 0 }) else { continue }
+            owners[rarest.window, default: []].append((index, rarest.offset))
+            isOwned[Self.hash(rarest.window)] = true
+        }
+    }
+
+    private static func hash(_ window: UInt64) -> Int { Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> 48) }
+
+    /// The places of the texts, and the index of each. Of those that overlap, the first and longest. A number is not found in a longer one.
+    func matches(in bytes: [UInt8]) -> [(range: Range<Int>, text: Int)] {
+        guard !owners.isEmpty else { return [] }
+        var found: [(range: Range<Int>, text: Int)] = []
+        for (place, window) in candidates(in: bytes) {
+            for (index, offset) in owners[window] ?? [] {
+                let text = texts[index], start = place - offset
+                guard start >= 0, text.count <= bytes.count - start, bytes[start..<start + text.count].elementsEqual(text) else { continue }
+                let end = start + text.count
+                let isInNumber = start > 0 && bytes[start - 1].isDigit || end < bytes.count && bytes[end].isDigit
+                if !isInNumber || !text.allSatisfy(\.isDigit) { found.append((start..<end, index)) }
+            }
+        }
+        var end = 0
+        return found.sorted { ($0.range.lowerBound, $1.range.count) < ($1.range.lowerBound, $0.range.count) }.filter { match in
+            defer { end = Swift.max(end, match.range.upperBound) }
+            return match.range.lowerBound >= end
+        }
+    }
+
+    /// The places of eight bytes that a text may have, and these bytes.
+    private func candidates(in bytes: [UInt8]) -> [(place: Int, window: UInt64)] {
+        bytes.withUnsafeBufferPointer { buffer in
+            isOwned.withUnsafeBufferPointer { table in
+                guard let bytes = buffer.baseAddress, let isOwned = table.baseAddress else { return [] }
+                var (candidates, window, place): ([(place: Int, window: UInt64)], UInt64, Int) = ([], 0, 0)
+                let count = buffer.count
+                while place < count {
+                    window = window &<< 8 | UInt64(bytes[place])
+                    place &+= 1
+                    if isOwned[Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> 48)], place >= 8 {
+                        candidates.append((place - 8, window))
+                    }
+                }
+                return candidates
+            }
+        }
+    }
+}

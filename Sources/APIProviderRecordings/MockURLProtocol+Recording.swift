@@ -1,0 +1,147 @@
+public import APIProvider
+public import APIProviderMocks
+public import Foundation
+import MiniRx
+
+extension MockURLProtocol {
+    // MARK: - In a test
+
+    /// Answers the requests of a test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
+    ///
+    /// ```swift
+    /// func testSearch() async throws {
+    ///     try await MockURLProtocol.withRecording("search") {
+    ///         let provider = DefaultAPIProvider(
+    ///             baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    ///         let result = try await provider.request(
+    ///             SearchRequest(keyword: "swift", perPage: 2)
+    ///         ).value
+    ///         XCTAssertEqual(result.items.count, 2)
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Use it in XCTest, and for each argument of a parameterized test: `withRecording("search-\(argument)")`. Other tests use the trait
+    /// `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope. Stubs answer before the recording.
+    /// <doc:RecordAndReplay> says how to record, what is secret, and what is compared.
+    ///
+    /// A failed test writes nothing. XCTest has no hook for failures, so pass
+    /// `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`. Failures of Swift Testing count by
+    /// themselves, with Swift 6.2 or later and if the test has the trait `.mockNetwork`.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the recording, which no other test has.
+    ///   - hidden: Names of headers, query items, members, fields and cookies whose values are secret, too, with all that is below them.
+    ///   - kept: Names whose values are no secrets, exactly as they are written.
+    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of headers that are stored and compared, too.
+    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change what the test gets.
+    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
+    ///   - hasFailed: Whether the test has failed without throwing an error.
+    ///   - filePath: The source file of the test.
+    ///   - line: The line of the call, for messages.
+    ///   - function: The test, for messages.
+    ///   - isolation: The caller's actor.
+    ///   - operation: The test.
+    /// - Throws: The error of `operation`, or else what `MockURLProtocol.verify()` throws. Also throws if there is no recording, if it
+    ///   cannot be read, if it is not written, or if `MOCK_NETWORK=verify` has found a change.
+    public static func withRecording<R>(
+        _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
+        comparing compared: [String] = [], repeating repeated: [String] = [],
+        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
+        from transport: (any Transport)? = nil, hasFailed: () -> Bool = { false }, filePath: String = #filePath, line: Int = #line,
+        function: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
+    ) async throws -> R {
+        let recording = Recording(
+            name, hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, editing: editing,
+            forAnyHost: isForAnyHost, from: transport, filePath: filePath)
+        let outer = current
+        return try await withScope(name, isolation: isolation) {
+            _ = isolation
+            return try await recording.run(
+                test: function, at: "\(URL(fileURLWithPath: filePath).lastPathComponent):\(line)", isolation: isolation,
+                hasFailed: { hasFailed() || outer.hasTestFailed }, warn: { StandardError.print($0) }
+            ) {
+                _ = isolation
+                let result = try await operation()
+                try verify()
+                return result
+            }
+        }
+    }
+
+    // MARK: - In an app
+
+    /// Answers the requests of the current scope from a HAR file, outside of any test: in a preview, or in an app that a UI test has
+    /// launched.
+    ///
+    /// ```swift
+    /// func makeProvider() throws -> DefaultAPIProvider {
+    ///     guard let path = ProcessInfo.processInfo.environment["RECORDING"] else {
+    ///         return DefaultAPIProvider(baseURL: GitHub.apiURL)
+    ///     }
+    ///     try MockURLProtocol.replay(contentsOf: URL(fileURLWithPath: path))
+    ///     return DefaultAPIProvider(
+    ///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+    /// }
+    /// ```
+    ///
+    /// A request that the file does not answer fails with a report. If several files were given, the newest is asked first. `reset()`
+    /// removes them.
+    ///
+    /// - Parameters:
+    ///   - file: A recording, or the file of a browser or a proxy.
+    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of headers that are compared, too.
+    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - isForAnyHost: Whether it also answers requests to other hosts, schemes and ports.
+    /// - Throws: If the file cannot be read: a sentence that says where it is wrong.
+    public static func replay(
+        contentsOf file: URL, ignoring ignored: [String] = [], comparing compared: [String] = [], repeating repeated: [String] = [],
+        forAnyHost isForAnyHost: Bool = false
+    ) throws {
+        guard let data = try? Data(contentsOf: file) else {
+            throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
+        }
+        let comparison = Comparison(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
+        let recorded = RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
+        let source = ReplaySource(recorded)
+        add(AnswerSource { source.choose($0) })
+    }
+
+    // MARK: - A failed test
+
+    /// The requests of the scope and their answers for the attachment of a failed test; `nil` if no request has come. They are a HAR 1.2
+    /// file without secrets or, if the check finds a secret in it, a text that says where.
+    package static var attachment: (file: Data, extension: String)? {
+        let traffic = logs.compactMap { $0 as? RecordedTraffic }
+        var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
+        guard !exchanges.isEmpty else { return nil }
+        for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
+        let names = SecretNames(hiding: traffic.flatMap { $0.names.hidden.names }, keeping: traffic.flatMap { $0.names.kept.names })
+        let comparison = Comparison(names)
+        let replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: ProcessInfo.processInfo.environment)
+        guard replacer.problems.isEmpty else {
+            return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
+        }
+        let log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
+        return (try? HARFile(log: log).data).map { ($0, "har") }
+    }
+}
+
+extension RecordedExchange {
+    /// A request that a mock has answered.
+    fileprivate init(_ answered: AnsweredRequest) {
+        self.init(answered.request)
+        started = answered.started
+        let answer = answered.answer.timingOut(after: answered.request.timeoutInterval ?? 60)
+        failure = answer.failure.map { $0 is MockFailure ? "NoAnswerFromTheMock" : $0.recordedReason }
+        response = answer.head.map {
+            Response(statusCode: $0.statusCode, headers: HTTPHeaders($0.headerFields), body: Data(answer.chunks.joined()))
+        }
+        if failure != nil, response?.type.mediaType.isStreamOfLines != true { response = nil }
+        if response == nil, failure == nil { failure = URLError(.timedOut).recordedReason }
+    }
+}

@@ -1,0 +1,187 @@
+import APIProvider
+import APIProviderMocks
+import Dispatch
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends the requests of a scope to the server, and keeps what comes.
+///
+/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses: whoever has sent the
+/// request follows them.
+final class Recorder: Sendable {
+    private struct Item {
+        var exchange: RecordedExchange
+        var isEnded = false
+        /// Whether the app has what came of the response, although it has not ended.
+        var isStream = false
+        let start = DispatchTime.now()
+        let cancellation: any Disposable
+
+        mutating func end(at order: Int) {
+            isEnded = true
+            exchange.order.end = order
+            exchange.duration = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
+        }
+
+        /// The app no longer waits. It has what has come of a stream.
+        mutating func leave() {
+            exchange.failure = RecordedExchange.left
+            if !isStream { exchange.response = nil }
+        }
+    }
+
+    private struct State {
+        /// In the order in which the requests began.
+        var items: [Item] = []
+        /// How many requests and responses have begun and ended.
+        var events = 0
+        var isClosed = false
+    }
+
+    private let transport: any Transport
+    private let state = Locked(State())
+
+    init(_ transport: any Transport) { self.transport = transport }
+
+    /// The requests that were sent, with what has come so far.
+    var exchanges: [RecordedExchange] {
+        state.withLock { state in
+            state.items.map { item in
+                var item = item
+                if !item.isEnded {
+                    item.leave()
+                    item.end(at: state.events + 1)
+                }
+                return item.exchange
+            }
+        }
+    }
+
+    /// Cancels what is under way, and sends nothing more. What comes later is not kept.
+    func close() {
+        let open = state.withLock { state in
+            state.isClosed = true
+            return state.items.filter { !$0.isEnded }
+        }
+        open.forEach { $0.cancellation.dispose() }
+    }
+
+    // MARK: - Asking the server
+
+    /// The answer of the server. Sends and cancels on a background queue, because the caller may be URLSession's loading thread.
+    func answer(to request: PreparedRequest) -> Answer {
+        Answer { [self] deliver in
+            let cancellation = SerialDisposable()
+            let exchange = RecordedExchange(request)
+            let number = state.withLock { state -> Int? in
+                guard !state.isClosed else { return nil }
+                state.items.append(Item(exchange: exchange, cancellation: cancellation))
+                state.items[state.items.count - 1].exchange.order.begin = state.events
+                state.events += 1
+                return state.items.count - 1
+            }
+            guard let number else {
+                deliver(.failure(URLError(.cancelled)))
+                return Disposables.create()
+            }
+            DispatchQueue.global().async { [self] in
+                let sending = SerialDisposable()
+                cancellation.disposable = sending
+                var streamed = request
+                streamed.bodyDestination = .stream()
+                sending.disposable = transport.send(streamed).subscribe { event in
+                    switch event {
+                    case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
+                    case .failure(let error): deliver(self.fail(number, error))
+                    }
+                }
+            }
+            return Disposables.create { [self] in
+                end(number) { $0.leave() }
+                DispatchQueue.global().async { cancellation.dispose() }
+            }
+        }
+    }
+
+    /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
+    private func read(
+        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
+    ) -> any Disposable {
+        let head = response.headWithoutEncoding
+        let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
+        let feed = request.bodyDestination.isStream || hasLines ? StreamFeed() : nil
+        withItem(number) { item in
+            item.isStream = feed != nil
+            item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())
+        }
+        let task = Task { [self] in
+            var body = Data()
+            do {
+                for try await chunk in ByteStream(response) {
+                    if feed == nil { body += chunk }
+                    withItem(number) { $0.exchange.response?.body += chunk }
+                    feed?.send(chunk)
+                }
+                end(number)
+                feed?.finish()
+                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+            } catch is CancellationError {
+                end(number) { $0.leave() }
+                feed?.fail(URLError(.cancelled))
+                if feed == nil { deliver(.failure(URLError(.cancelled))) }
+            } catch {
+                let failure = fail(number, error)
+                if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
+            }
+        }
+        if let feed {
+            feed.onCancel { DispatchQueue.global().async { task.cancel() } }
+            deliver(Answer(head: head, feed: feed))
+        }
+        return Disposables.create { task.cancel() }
+    }
+
+    // MARK: - The state
+
+    private func withItem(_ number: Int, _ body: (inout Item) -> Void) {
+        state.withLock { if !$0.isClosed, !$0.items[number].isEnded { body(&$0.items[number]) } }
+    }
+
+    private func end(_ number: Int, _ body: (inout Item) -> Void = { _ in }) {
+        state.withLock { state in
+            guard !state.isClosed, !state.items[number].isEnded else { return }
+            body(&state.items[number])
+            state.items[number].end(at: state.events)
+            state.events += 1
+        }
+    }
+
+    private func fail(_ number: Int, _ error: any Error) -> Answer {
+        end(number) { item in
+            item.exchange.failure = error.recordedReason
+            if !item.isStream { item.exchange.response = nil }
+        }
+        return .failure(error.withoutRequest)
+    }
+}
+
+// MARK: - Responses
+
+extension APIResponse {
+    /// The head for the body as it is here, decompressed.
+    fileprivate var headWithoutEncoding: HTTPURLResponse {
+        var fields = headers
+        if fields["Content-Encoding"] != nil { fields["Content-Length"] = nil }
+        (fields["Content-Encoding"], fields["Transfer-Encoding"]) = (nil, nil)
+        return (try? .mock(statusCode, headers: fields.dictionary, for: request.url)) ?? httpResponse
+    }
+}
+
+extension Error {
+    /// The error that a transport has wrapped.
+    fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
+}

@@ -1,0 +1,68 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+
+extension Recording {
+    /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
+    /// whose kind is another. Other values and more members are no change.
+    func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
+        let new = newRecording(of: exchanges, test: "").replay.file
+        /// The lines of a request without the numbers of its placeholders.
+        func key(_ request: ComparedRequest, _ placeholders: Placeholders) -> [String] {
+            request.lines.values.flatMap { place, values in
+                values.map { value in
+                    let edits = placeholders.occurrences(in: value.text).map { ($0.range, [UInt8]()) }
+                    return "\(place): \(Array(value.text.utf8).applying(edits).text)"
+                }
+            }.sorted()
+        }
+        var olds = Dictionary(grouping: old.entries.reversed()) { key($0.request, old.placeholders) }
+        var changes: [String] = []
+        for entry in new.entries {
+            let recorded = olds[key(entry.request, new.placeholders)]?.popLast()?.exchange
+            changes += (recorded.map { $0.changes(in: entry.exchange) } ?? ["it is new"]).map { "\(entry.exchange.summary): \($0)" }
+        }
+        return changes + olds.values.flatMap { $0 }.map { "\($0.exchange.summary): it is gone" }.sorted()
+    }
+}
+
+extension RecordedExchange {
+    fileprivate func changes(in other: RecordedExchange) -> [String] {
+        let statuses = [response, other.response].map { $0.map { "\($0.statusCode)" } ?? "missing" }
+        guard statuses[0] == statuses[1] else { return ["the status was \(statuses[0]), is \(statuses[1])"] }
+        let types = [response, other.response].map { $0?.type.mediaType ?? "" }.map { $0.isEmpty ? "missing" : $0 }
+        guard types[0] == types[1] else { return ["the media type was \(types[0]), is \(types[1])"] }
+        let (old, new) = (response?.kinds ?? [:], other.response?.kinds ?? [:])
+        return old.sorted { $0.key < $1.key }.compactMap { place, was in
+            // An element of an empty array, and what is in it, may come again.
+            let parent = String(place[..<(place.lastIndex { ".[".contains($0) } ?? place.startIndex)])
+            guard let kinds = new[place] ?? (new[parent] == nil || place.hasSuffix("[]") ? nil : ["gone"]), !kinds.isSubset(of: was) else {
+                return nil
+            }
+            return "\(place) was \(was.sorted().joined(separator: " or ")), is \(kinds.subtracting(was).sorted().joined(separator: " or "))"
+        }
+    }
+}
+
+extension RecordedExchange.Response {
+    /// The kinds of the values at each general place of the body.
+    fileprivate var kinds: [String: Set<String>] {
+        Lines(body: body, streaming: type).values.reduce(into: [:]) {
+            $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name))
+        }
+    }
+}
+
+extension Lines.Value {
+    /// Its kind in a sentence.
+    fileprivate var name: String {
+        switch kind {
+        case .text: "a text"
+        case .number: "a number"
+        case .literal: text == "null" ? "null" : "a Boolean"
+        case .object: "an object"
+        case .array: "an array"
+        case .bytes: "binary"
+        }
+    }
+}

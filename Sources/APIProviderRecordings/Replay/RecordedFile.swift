@@ -1,0 +1,92 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+
+/// The entries of a HAR file, in the order in which they were recorded.
+struct RecordedFile: Sendable {
+    struct Entry: Sendable {
+        let exchange: RecordedExchange
+        /// Such as `search.har: log.entries[3]`.
+        let path: String
+        /// The reason why it cannot answer; `nil` if it can.
+        let problem: String?
+        /// The request as it is compared.
+        let request: ComparedRequest
+        /// The lines with placeholders that match other texts. Those where one takes a text come first.
+        let patterns: [(place: String, values: [Pattern?])]
+        let cookiePatterns: [String: Pattern]
+    }
+
+    let entries: [Entry]
+    let placeholders: Placeholders
+    let comparison: Comparison
+
+    /// - Parameter problems: For each exchange, the reason why it cannot answer.
+    init(
+        _ exchanges: [RecordedExchange], paths: [String], problems: [String?], _ placeholders: Placeholders, _ comparison: Comparison
+    ) {
+        let comparison = comparison.varying(with: exchanges)
+        (self.placeholders, self.comparison) = (placeholders, comparison)
+        entries = exchanges.indices.map { index in
+            Entry(exchanges[index], paths[index], problems[index], comparison.request(exchanges[index], placeholders), placeholders)
+        }
+    }
+
+    /// - Parameter comparison: Says under which names a request of another program's file has secrets.
+    init(_ file: HARFile, name: String, _ comparison: Comparison) {
+        var read = file.log.entries.enumerated().compactMap { index, entry in
+            entry.exchange().map { (exchange: $0.exchange, path: "\(name): log.entries[\(index)]", problem: $0.problem) }
+        }
+        var (exchanges, comparison) = (read.map(\.exchange), comparison)
+        let placeholders: Placeholders
+        if let places = file.log._placeholders {
+            placeholders = Placeholders(places.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
+        } else {
+            comparison = comparison.forOtherProgram(exchanges)
+            // By time, as the format says, and as they stand where that is the same.
+            read = read.enumerated().sorted { ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset) }.map(
+                \.element)
+            exchanges = read.enumerated().map { index, entry in
+                var exchange = comparison.stored(entry.exchange)
+                exchange.order = (2 * index, 2 * index + 1)
+                return exchange
+            }
+            let replacer = SecretReplacer(exchanges, comparison)
+            (exchanges, placeholders) = (replacer.exchanges, replacer.placeholders)
+        }
+        self.init(exchanges, paths: read.map(\.path), problems: read.map(\.problem), placeholders, comparison)
+    }
+}
+
+extension RecordedFile.Entry {
+    fileprivate init(
+        _ exchange: RecordedExchange, _ path: String, _ problem: String?, _ request: ComparedRequest, _ placeholders: Placeholders
+    ) {
+        (self.exchange, self.path, self.problem, self.request) = (exchange, path, problem, request)
+        let patterns = request.lines.values.map { place, values in
+            let general = place.general
+            return (place: place, values: values.map { Pattern($0.text, at: general, placeholders) })
+        }
+        func isFree(_ values: [Pattern?]) -> Bool { values.contains { $0?.isFree == true } }
+        self.patterns = patterns.filter { $0.values.contains { $0 != nil } }.sorted { isFree($0.values) && !isFree($1.values) }
+        cookiePatterns = Dictionary(
+            uniqueKeysWithValues: request.cookies.compactMap { name, text in
+                Pattern(text, at: "cookie \(name)", placeholders).map { (name, $0) }
+            })
+    }
+
+    /// Whether a line with placeholders has what was sent.
+    func matches(_ pattern: (place: String, values: [Pattern?]), _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
+        let (mine, sent) = (request.lines.values[pattern.place] ?? [], sent.lines.values[pattern.place] ?? [])
+        return mine.count == sent.count
+            && zip(zip(mine, sent), pattern.values).allSatisfy { values, pattern in
+                pattern.map { $0.matches(values.1.text, &attempt) } ?? (values.0 == values.1)
+            }
+    }
+
+    /// A cookie that only one side has is no mismatch, because the moment at which it is set is a race.
+    func matches(cookie name: String, _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
+        guard let sent = sent.cookies[name], let mine = request.cookies[name] else { return true }
+        return cookiePatterns[name]?.matches(sent, &attempt) ?? mine.utf8.elementsEqual(sent.utf8)
+    }
+}

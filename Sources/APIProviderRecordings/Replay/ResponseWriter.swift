@@ -1,0 +1,88 @@
+import APIProvider
+import APIProviderMocks
+import Foundation
+
+/// Writes the texts that placeholders have in a replay into a response, and moves its times.
+struct ResponseWriter {
+    let placeholders: Placeholders
+    let texts: [String: String]
+    /// The seconds since the entry was recorded.
+    let elapsed: TimeInterval
+
+    func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
+        var written = headers
+        for (name, value) in headers { written[name] = moved(filled(value, \.escapedAsValue), name) }
+        return written
+    }
+
+    /// A text in JSON has the escapes of JSON, one in markup those of HTML, and one in a URL those of URLs.
+    func body(_ body: Data, _ type: String) -> Data {
+        let text = [UInt8](body).text
+        guard !placeholders.occurrences(in: text).isEmpty else { return body }
+        let isJSON = type.mediaType.hasSuffix("json") || type.mediaType.isStreamOfLines || Lines(json: body) != nil
+        let isMarkup = ["html", "xml"].contains { type.mediaType.hasSuffix($0) }
+        let filled = Data(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }.utf8)
+        // In JSON in a text of JSON, an escape may be missing.
+        return isJSON && Lines(json: body) != nil && Lines(json: filled) == nil ? body : filled
+    }
+
+    // MARK: - Texts
+
+    private static let urlMark = Expression(#"(?:[?&][\w.-]+=|://[^\s"'<>]*/)$"#)
+
+    private func filled(_ text: String, _ escaped: (String) -> String) -> String {
+        let bytes = Array(replacingJWTs(in: text).utf8)
+        return bytes.applying(
+            placeholders.occurrences(in: bytes.text).compactMap { range, placeholder in
+                guard let text = texts[placeholder], placeholder.utf8.count >= 8 else { return nil }
+                let isInURL = !Self.urlMark.matches(in: Array(bytes[max(0, range.lowerBound - 200)..<range.lowerBound]).text).isEmpty
+                return (range, Array((isInURL ? text.escapedAsValue : escaped(text)).utf8))
+            }
+        ).text
+    }
+
+    // MARK: - Times
+
+    /// A JWT of the test is the test's again. Of another, the claims have the texts of this replay, and its times move.
+    private func replacingJWTs(in text: String) -> String {
+        guard Array(text.utf8).contains("eyJ") else { return text }
+        return Placeholders.jwt.replacing(in: text) { match in
+            guard let head = match[1], let claims = match[2].flatMap({ Data(base64URL: $0) }), let end = match[3],
+                let signature = placeholders.signature(of: end)
+            else { return nil }
+            if let text = texts[signature] { return text + end.dropFirst(signature.count) }
+            let moved = Self.time.replacing(in: filled([UInt8](claims).text, \.escapedInJSON)) { match in
+                match[1].flatMap { name in match[2].flatMap(Int64.init).map { "\(name)\($0 + Int64(elapsed))" } }
+            }
+            return "\(head).\(Data(moved.utf8).base64URL).\(end)"
+        }
+    }
+
+    private static let time = Expression(#"("(?:exp|iat|nbf|auth_time)"\s*:\s*)(\d+)"#)
+
+    private func moved(_ value: String, _ name: String) -> String {
+        switch name.lowercased() {
+        case "retry-after": "0"
+        case "date", "expires": Date(httpDate: value, now: Date()).map { ($0 + elapsed).httpDate } ?? value
+        case "set-cookie":
+            Self.expires.replacing(in: value) { match in
+                guard let start = match[1], let date = match[2]?.replacingOccurrences(of: "-", with: " ") else { return nil }
+                return Date(httpDate: date, now: Date()).map { start + ($0 + elapsed).httpDate }
+            }
+        default: value
+        }
+    }
+
+    private static let expires = Expression("(;\\s*expires=)([^;]+)", isCaseSensitive: false)
+}
+
+extension Date {
+    /// RFC 9110, section 5.6.7.
+    fileprivate var httpDate: String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return formatter.string(from: self)
+    }
+}

@@ -1,0 +1,404 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@testable import APIProviderMocks
+@testable import APIProviderRecordings
+
+@Suite("Recordings", tenMinutes)
+struct RecordingTests {
+    private let test = RecordedTest()
+
+    @Test("What a server has answered is replayed without it", arguments: [true, false])
+    func replayed(bySession: Bool) async throws {
+        let server = try LoopbackServer { request, connection in
+            connection.respond(headers: ["Content-Type": "application/json"], body: "[\"\(request.target)\"]")
+        }
+        let request = Endpoint<[String]>(.get, .url(server.url, "/items"), query: ["page": 1])
+        for mode in [Recording.Mode.record, .replay, .replay] {
+            let value = try await test.run(mode, bySession: bySession) { try await $0.request(request).value }
+            #expect(value == ["/items?page=1"])
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A POST of code that uses URLSession itself is recorded with its body", arguments: [true, false])
+    func plainSession(isStream: Bool) async throws {
+        let bodies = Log<String>()
+        let server = ClosureTransport { request in
+            bodies.append(String(decoding: (try? request.body?.data()) ?? Data(), as: UTF8.self))
+            return .just(APIResponse(to: request, statusCode: 201))
+        }
+        for mode in [Recording.Mode.record, .replay] {
+            try await test.run(mode, from: server) { _ in
+                let session = URLSession(configuration: MockURLProtocol.configuration)
+                var request = URLRequest(url: example)
+                request.httpMethod = "POST"
+                if isStream { request.httpBodyStream = InputStream(data: Data("sent".utf8)) } else { request.httpBody = Data("sent".utf8) }
+                let response = try await session.data(for: request).1
+                #expect((response as? HTTPURLResponse)?.statusCode == 201)
+            }
+        }
+        #expect(bodies.entries == ["sent"])
+    }
+
+    @Test("What the program marks as secret, or adds as a credential, has a placeholder, and matches another value in a replay")
+    func programSecrets() async throws {
+        let server = server { "{\"path\":\"\($0.url.path)\"}" }
+        func visit(_ mode: Recording.Mode, user: String, token: String) async throws -> String {
+            try await test.run(mode, from: server) { _ in
+                let authentication = AuthenticationMiddleware(token: token, apply: { $1.headers["X-Api-Key"] = $0 }) { _ in .never() }
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [authentication])
+                return try await provider.request(Endpoint<String>(.get, "/users/\(secret: user)")).value
+            }
+        }
+        _ = try await visit(.record, user: "jane of letters", token: "customer of letters")
+        let text = try test.text
+        #expect(text.contains("/users/secret-00") && !text.contains("of letters") && !text.contains("of%20letters"), "\(text)")
+        #expect(try await visit(.replay, user: "joe", token: "any") == #"{"path":"/users/joe"}"#)
+    }
+
+    @Test("Two secrets of the environment in flight together, which nothing else tells apart, are refused")
+    func inFlight() async throws {
+        let error = await #expect(throws: (any Error).self) {
+            try await test.run(.record, from: twoAtOnce()) { provider in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for key in ["k3y-of-the-first", "k3y-of-the-second"] {
+                        group.addTask { _ = try await provider.text(.get, "/me", headers: ["Authorization": "Bearer \(key)"]) }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+        }
+        #expect(
+            "\(error as Any)".contains(
+                "Two requests at once differ only in a secret: GET https://a.example/me. A replay cannot tell them apart: send one after the "
+                    + "other."), "\(error as Any)")
+        #expect(!"\(error as Any)".contains("k3y"))
+    }
+
+    /// A server that answers when two requests have come, so that they are in flight together.
+    private func twoAtOnce() -> ClosureTransport {
+        let waiting = Locked<[(request: PreparedRequest, observer: Single<APIResponse>.SingleObserver)]>([])
+        return ClosureTransport { request in
+            .create { observer in
+                let both = waiting.withLock { waiting in
+                    waiting.append((request, observer))
+                    return waiting.count == 2 ? waiting : []
+                }
+                for (request, observer) in both {
+                    let body = Data("[\"\(request.headers["Authorization"] ?? "")\"]".utf8)
+                    observer(.success(APIResponse(to: request, headers: ["Content-Type": "application/json"], data: body)))
+                }
+                return Disposables.create()
+            }
+        }
+    }
+
+    @Test("Attempts that were retried are entries, a failure is replayed, and nothing waits for Retry-After")
+    func retried() async throws {
+        let count = Locked(0)
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            if number == 1 { return .error(URLError(.timedOut)) }
+            return .just(APIResponse(to: request, statusCode: number == 2 ? 503 : 201, headers: ["Retry-After": "100"]))
+        }
+        let program: @Sendable (DefaultAPIProvider) async throws -> [String] = { provider in
+            var seen: [String] = []
+            for _ in 0..<3 {
+                do {
+                    let response = try await provider.request(anyRequest("https://a.example/")).value
+                    seen.append("\(response.statusCode) \(response.headers["Retry-After"] ?? "")")
+                } catch { seen.append("\((error as? APIError)?.urlError?.code.rawValue ?? 0)") }
+            }
+            return seen
+        }
+        #expect(try await test.run(.record, from: transport, program) == ["-1001", "503 100", "201 100"])
+        #expect(try await test.run(.replay, program) == ["-1001", "503 0", "201 0"])
+    }
+
+    @Test("While it is recorded, a body that came compressed has its own length, as in a replay")
+    func compressed() async throws {
+        let headers: HTTPHeaders = ["Content-Encoding": "gzip", "Content-Length": "3", "Content-Type": "text/plain"]
+        for mode in [Recording.Mode.record, .replay] {
+            let response = try await test.run(mode, from: answering(headers: headers) { _ in Data("decompressed".utf8) }) {
+                try await $0.request(anyRequest("https://a.example/a")).value
+            }
+            #expect(response.headers["Content-Encoding"] == nil && [nil, "12"].contains(response.headers["Content-Length"]))
+            #expect(response.data == Data("decompressed".utf8))
+        }
+    }
+
+    @Test("`editing` changes the file before secrets are looked for, and not what the test gets")
+    func editing() async throws {
+        var test = test
+        test.editing = { exchange in
+            exchange.response?.body = Data(#"{"token":"abc123DEF456","n":1}"#.utf8)
+            exchange.response?.headers["X-Debug"] = nil
+        }
+        let server = answering(headers: ["Content-Type": "application/json", "X-Debug": "1"]) { _ in Data("[1]".utf8) }
+        #expect(try await test.run(.record, from: server) { try await $0.text(.get, "/a") } == "[1]")
+        #expect(try await test.run(.replay) { try await $0.text(.get, "/a") } == #"{"token":"token-001","n":1}"#)
+        #expect(try !test.text.contains("X-Debug"))
+    }
+
+    // MARK: - What is not written
+
+    @Test("Nothing is written after a failure, without a request, and after a reset")
+    func notWritten() async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let old = try test.text
+        try await test.run(.record, from: server { _ in "[2]" }, hasFailed: true) { _ = try await $0.text(.get, "/a") }
+        #expect(test.warnings.entries.last == "session.har was not written, because the test has failed.")
+        let sentences = [
+            await error { _ in },
+            await error {
+                MockURLProtocol.reset()
+                MockURLProtocol.stub(.get, "/a", respond: .status(200))
+                _ = try await $0.text(.get, "/a")
+            },
+            await error { provider in
+                MockURLProtocol.stub(.get, "/a", respond: .status(200))
+                _ = try await provider.text(.get, "/a")
+            },
+        ]
+        #expect(sentences[0].contains("no request has reached this mock"), "\(sentences[0])")
+        #expect(sentences[1].contains("MockURLProtocol.reset() has removed what was recorded"), "\(sentences[1])")
+        #expect(sentences[2].contains("the stubs of the test have answered all its requests"), "\(sentences[2])")
+        #expect(try test.text == old)
+    }
+
+    private func error(test function: String = "session()", _ body: @Sendable (DefaultAPIProvider) async throws -> Void) async -> String {
+        do {
+            try await test.run(.record, from: server { _ in "[2]" }, test: function, body)
+            return "written"
+        } catch { return "\(error)" }
+    }
+
+    @Test(
+        "A recording is not written over the file of another test or another program",
+        arguments: [
+            (
+                #"{"log":{"_test":"Other.swift search","_placeholders":{},"entries":[]}}"#,
+                "session.har belongs to Other.swift search. Name this one differently"
+            ),
+            (#"{"log":{"creator":{"name":"Charles"},"entries":[]}}"#, "session.har is a file of Charles, and is not written over."),
+            ("notes", "session.har is no recording of a test, and is not written over."),
+        ])
+    func foreign(content: String, sentence: String) async throws {
+        try test.write(content)
+        let error = await error { _ = try await $0.text(.get, "/a") }
+        #expect(error.contains(sentence), "\(error)")
+        #expect(try test.text == content)
+    }
+
+    @Test("Another test's file that was written while this one ran stays")
+    func writtenSince() async throws {
+        let folder = TemporaryFolder()
+        let other = #"{"log":{"_test":"Other.swift search","_placeholders":{},"entries":[]}}"#
+        let file = folder.url("Recordings/page.har")
+        let recording = Recording("page", from: server { _ in "[1]" }, filePath: folder.url("Tests.swift").path, environment: [:])
+        let error = await #expect(throws: MockFailure.self) {
+            try await MockURLProtocol.withScope {
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+                try await recording.run(.record, test: "page()", at: "Tests.swift:1", warn: { _ in }) {
+                    _ = try await provider.text(.get, "/a")
+                    try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                    try Data(other.utf8).write(to: file)
+                }
+            }
+        }
+        #expect(error?.description.contains("page.har belongs to Other.swift search") == true)
+        #expect(try String(contentsOf: file, encoding: .utf8) == other)
+    }
+
+    @Test("A file with a conflict is recorded anew")
+    func conflict() async throws {
+        try test.write("{\"log\":{\n<<<<<<< HEAD\n\"_placeholders\":{}\n=======\n>>>>>>> x\n}}")
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        #expect(try await test.run(.replay) { try await $0.text(.get, "/a") } == "[1]")
+    }
+
+    @Test("A file that a test of this process has recorded is not recorded again, whatever the case of its name")
+    func twice() async throws {
+        let folder = TemporaryFolder()
+        func record(_ name: String, at place: String, hasFailed: Bool = false) async throws {
+            try await MockURLProtocol.withScope {
+                let recording = Recording(name, from: server { _ in "[1]" }, filePath: folder.url("Tests.swift").path, environment: [:])
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+                try await recording.run(.record, test: "session()", at: place, hasFailed: { hasFailed }, warn: { _ in }) {
+                    _ = try await provider.text(.get, "/a")
+                }
+            }
+        }
+        // One that is not written takes no name.
+        try await record("page", at: "Tests.swift:0", hasFailed: true)
+        try await record("page", at: "Tests.swift:1")
+        for (name, place, sentence) in [
+            ("page", "Tests.swift:1", "This test has recorded page.har already in this process. Run it once to record"),
+            ("Page", "Tests.swift:2", "Page.har was recorded by Tests.swift:1 in this process. Name this one differently."),
+        ] {
+            let error = await #expect(throws: MockFailure.self) { try await record(name, at: place) }
+            // On a disk that tells no case apart, the file is there.
+            #expect(error?.description.contains(sentence) == true, "\(error as Any)")
+        }
+    }
+
+    @Test("What is no name of a file cannot name a recording", arguments: ["", ".hidden", "../up", "a/b", "a\0b"])
+    func names(name: String) async throws {
+        let recording = Recording(name, filePath: test.folder.url("Tests.swift").path)
+        let error = await #expect(throws: MockFailure.self) {
+            try await recording.run(.record, test: "session()", at: "Tests.swift:1", warn: { _ in }) {}
+        }
+        #expect("\(error as Any)".contains("cannot name a recording, because it is not the name of a file."))
+    }
+
+    @Test("A recording that is not there is told beside those that are, the most similar first")
+    func misspelled() async throws {
+        for name in ["a.har", "search-page.har", "b.har", "c.har", "searches.har", "d.har", "notes.txt"] {
+            try FileManager.default.createDirectory(at: test.folder.url("Recordings"), withIntermediateDirectories: true)
+            try Data().write(to: test.folder.url("Recordings/\(name)"))
+        }
+        let recording = Recording("serch", filePath: test.folder.url("Tests.swift").path)
+        let error = await #expect(throws: MockFailure.self) {
+            try await recording.run(.replay, test: "session()", at: "Tests.swift:1", warn: { _ in }) {}
+        }
+        #expect("\(error as Any)".contains(#"Its folder has "search-page", "searches", "a", "b", "c" and 1 more."#), "\(error as Any)")
+    }
+
+    @Test("The file has the mode that the umask gives")
+    func mode() async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let plain = test.folder.url("plain")
+        try Data().write(to: plain)
+        let modes = try [test.file, plain].map { try FileManager.default.attributesOfItem(atPath: $0.path)[.posixPermissions] as? Int }
+        #expect(modes[0] == modes[1])
+    }
+
+    // MARK: - Recording again
+
+    @Test("If the server has not changed, the file does not change; if it has, the other entries stay as they are, with their times")
+    func stable() async throws {
+        let (count, changed) = (Locked(0), Locked("1"))
+        let transport = ClosureTransport { request in
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            let body =
+                "{\"n\":\(request.url.path == "/b" ? changed.withLock { $0 } : "1"),\"token\":\"t0ken-of-run-\(number)\",\"id_token\":"
+                + "\"\(jwt("{\"exp\":\(1_900_000_000 + number)}", "c2lnbmF0dXJl\(number)"))\"}"
+            return .just(
+                APIResponse(
+                    to: request, headers: ["Content-Type": "application/json", "X-Request-Id": "\(number)"], data: Data(body.utf8)))
+        }
+        func record() async throws -> String {
+            try await test.run(.record, from: transport) { for path in ["/a", "/b", "/a"] { _ = try await $0.text(.get, path) } }
+            return try test.text
+        }
+        let first = try await record()
+        #expect(try await record() == first)
+        changed.withLock { $0 = "2" }
+        let second = try await record()
+        let lines = second.split(separator: "\n").difference(from: first.split(separator: "\n"))
+        #expect(!lines.isEmpty && lines.insertions.count < 10, "\(lines.insertions)")
+    }
+
+    @Test(
+        "An entry is written anew if one of these headers is another, and not for other headers",
+        arguments: [
+            ("Link", "</1>; rel=next", "</2>; rel=next", true), ("Location", "/1", "/2", true),
+            ("Cache-Control", "no-store", "max-age=9", true),
+            ("Set-Cookie", "a=x1y2z3", "b=x1y2z3", true), ("Set-Cookie", "a=x1y2z3", "a=3z2y1x", false), ("X-Served-By", "1", "2", false),
+            ("Set-Cookie", "a=x; Expires=Thu, 01 Jan 2026 00:00:00 GMT", "a=x; Expires=Fri, 02 Jan 2026 00:00:00 GMT", false),
+        ])
+    func changedHeader(name: String, old: String, new: String, isWritten: Bool) async throws {
+        var texts: [String] = []
+        for value in [old, new] {
+            let server = answering(headers: [name: value]) { _ in Data("[1]".utf8) }
+            try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+            texts.append(try test.text)
+        }
+        #expect((texts[0] != texts[1]) == isWritten)
+    }
+
+    @Test("What is ignored may differ in a request whose entry stays")
+    func ignoredInOldFile() async throws {
+        var (test, texts) = (test, [String]())
+        test.ignored = ["sent_at"]
+        for time in [1, 2] {
+            try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.post, "/a", json: "{\"sent_at\":\(time)}") }
+            texts.append(try test.text)
+        }
+        #expect(texts[0] == texts[1])
+    }
+
+    @Test("Entries answer in the order of the file, whatever their times are")
+    func orderOfFile() async throws {
+        let answers = Locked(["1", "2"])
+        func record() async throws {
+            let count = Locked(0)
+            let server = server { _ in
+                answers.withLock { answers in
+                    count.withLock { count in
+                        defer { count += 1 }; return answers[count]
+                    }
+                }
+            }
+            try await test.run(.record, from: server) { for _ in 0..<2 { _ = try await $0.text(.get, "/poll") } }
+        }
+        try await record()
+        answers.withLock { $0 = ["3", "2"] }
+        try await record()
+        #expect(try await test.run(.replay) { [try await $0.text(.get, "/poll"), try await $0.text(.get, "/poll")] } == ["3", "2"])
+    }
+
+    // MARK: - The attachment
+
+    @Test(
+        "The attachment of a failed test hides what its recording hides, also after a reset", arguments: [Recording.Mode.record, .replay])
+    func attachment(mode: Recording.Mode) async throws {
+        var test = test
+        test.hidden = ["ssn"]
+        let server = server { _ in #"{"ssn":"123-45-6789"}"# }
+        try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+        let (attachment, later, hasFailed) = try await test.run(mode, from: server, hasFailed: true) { provider in
+            MockURLProtocol.stub(.get, "/b", respond: .json(#"{"ssn":"987-65-4321"}"#))
+            for path in ["/a", "/b"] { _ = try await provider.text(.get, path) }
+            let attachment = MockURLProtocol.attachment
+            MockURLProtocol.hasTestFailed = true
+            MockURLProtocol.reset()
+            MockURLProtocol.stub(.get, "/b", respond: .json(#"{"ssn":"987-65-4321"}"#))
+            _ = try await provider.text(.get, "/b")
+            return (attachment, MockURLProtocol.attachment, MockURLProtocol.hasTestFailed)
+        }
+        for attachment in [attachment, later] {
+            let text = String(decoding: try #require(attachment?.file), as: UTF8.self)
+            #expect(
+                text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.extension == "har",
+                "\(text)")
+        }
+        #expect(hasFailed)
+    }
+
+    @Test("The attachment is a text that says where a secret is, if the check finds one")
+    func refusedAttachment() async throws {
+        let body = Data([0xFF] + "abc123def".utf8)
+        let attachment = try await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.post, "/a", respond: .data(body))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let sent = HTTPBody.data(body, contentType: "application/octet-stream")
+            try await provider.request(Endpoint<Void>(.post, "/a", query: ["token": "abc123def"], body: sent)).value
+            return try #require(MockURLProtocol.attachment)
+        }
+        let text = String(decoding: attachment.file, as: UTF8.self)
+        #expect(
+            attachment.extension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"),
+            "\(text)")
+    }
+}

@@ -1,0 +1,109 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+@testable import APIProviderRecordings
+
+@Suite("Time of recordings", tenMinutes, .serialized, .longComputing)
+struct TimeTests {
+    @Test("10,000 signed links, and 5 MB of JSON, are each recorded within eight seconds")
+    func large() throws {
+        let links = (0..<10_000).map { "{\"image\":\"https://cdn.example.com/i/\($0).png?sig=ab\($0)cd0\($0)ef\"}" }
+        let items = (0..<13_000).map {
+            #"{"id":\#($0),"full_name":"octocat/repository-\#($0)","private":false,"html_url":"https://github.com/octocat/repository-\#($0)","#
+                + #""description":"This is your \#($0)th repo!","created_at":"2011-01-26T19:01:12Z","topics":["octocat","atom","electron","api"],"#
+                + #""owner":{"login":"octocat","id":\#($0),"avatar_url":"https://github.com/images/error/octocat_happy.gif?v=\#($0)"}}"#
+        }
+        for elements in [links, items] {
+            let exchange = exchange(headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "[\(elements.joined(separator: ","))]")
+            let seconds = cpuSeconds {
+                let recording = NewRecording([exchange])
+                #expect(recording.problems == [] && !recording.text.isEmpty)
+            }
+            #expect(seconds < 8, "\(exchange.response?.body.count ?? 0) bytes took \(seconds) s")
+        }
+    }
+
+    private func requests(_ count: Int) -> [RecordedExchange] {
+        (0..<count).map { number in
+            sending(
+                #"{"query":"mutation($id:ID!){node(id:$id){id}}","variables":{"id":"MDQ6VXNlc\#(number)"}}"#,
+                to: "https://a.example/graphql",
+                headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "{\"n\":\(number),\"token\":\"abc123DEF\(number)\"}",
+                at: number)
+        }
+    }
+
+    @Test("Time is linear in the entries: of a recording, of one over an old file, and of a replay in any order")
+    func entries() throws {
+        let isInTime = isLinear(50) { count in
+            let exchanges = requests(count)
+            return cpuSeconds {
+                let recording = NewRecording(exchanges)
+                let again = NewRecording(
+                    exchanges, Comparison(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
+                #expect(recording.problems == [] && again.text == recording.text)
+                var replay = recording.replay
+                for exchange in exchanges.reversed() { #expect((try? replay.entry(for: exchange).get()) != nil) }
+            }
+        }
+        #expect(isInTime)
+    }
+
+    @Test("Time is linear in the number of equal requests")
+    func polls() throws {
+        let isInTime = isLinear(200) { count in
+            let exchanges = (0..<count).map { exchange(answer: "[\($0)]", at: $0) }
+            return cpuSeconds {
+                var replay = NewRecording(exchanges).replay
+                for _ in 0..<2 { for exchange in exchanges { _ = replay.entry(for: exchange) } }
+            }
+        }
+        #expect(isInTime)
+    }
+
+    @Test(
+        "Text that looks like the beginning of many secrets is searched in time",
+        arguments: [
+            "-----BEGIN PRIVATE KEY-----", "eyJ.", "\\", "Bearer ", "a://b:", "a=", "<a>", "<a><![CDATA[", "aB", "\"a\":", "a[", "name=\"",
+        ])
+    func beginnings(text: String) {
+        let isInTime = isLinear(300) { count in
+            let exchange = exchange(answer: String(repeating: text, count: count), type: text.hasPrefix("<") ? "text/html" : "text/plain")
+            return cpuSeconds { _ = NewRecording([exchange]) }
+        }
+        #expect(isInTime)
+    }
+
+    /// With the optimizer: `swift test -c release -Xswiftc -enable-testing --filter TimeTests`.
+    @Test("8,000 entries are written, and replayed, within a second each", .disabled(if: _isDebugAssertConfiguration()))
+    func eightThousand() throws {
+        let exchanges = (0..<8_000).map { number in
+            exchange(
+                "GET", "https://a.example/items/\(number)", headers: ["Accept": "application/json"], answer: "{\"n\":\(number)}", at: number
+            )
+        }
+        var (recording, data): (NewRecording?, Data?) = (nil, nil)
+        let writing = cpuSeconds {
+            recording = NewRecording(exchanges)
+            data = try? recording?.file.data
+        }
+        #expect(recording?.problems == [])
+        let file = try #require(data)
+        let replaying = cpuSeconds {
+            let comparison = Comparison()
+            guard let read = try? HARFile(file, name: "a.har") else { return #expect(Bool(false), "it cannot be read") }
+            var replay = Replay(RecordedFile(read, name: "a.har", comparison))
+            for exchange in exchanges.reversed() {
+                guard let number = try? replay.entry(for: exchange).get(), let response = replay.file.entries[number].exchange.response
+                else {
+                    return #expect(Bool(false), "no answer")
+                }
+                let writer = ResponseWriter(placeholders: replay.file.placeholders, texts: replay.bindings.texts, elapsed: 9)
+                _ = (writer.headers(response.headers), writer.body(response.body, response.type))
+            }
+        }
+        #expect(writing < 1 && replaying < 1, "written in \(writing) s, replayed in \(replaying) s")
+    }
+}

@@ -1,0 +1,83 @@
+import APIProvider
+import Foundation
+import TestSupport
+import Testing
+
+@testable import APIProviderRecordings
+
+@Suite("What somebody who commits a recording is told", tenMinutes)
+struct WarningTests {
+    @Test("The names of values that stay and look random are listed once each, and those of words, numbers, times and URLs are not")
+    func keptNames() {
+        let item =
+            #"{"sha":"6dcb09b5b57875f334f61aebed695e2e4193db5e","node_id":"MDQ6VXNlcjE","at":"2026-01-01T00:00:00Z","n":12345678901234,"url":"#
+            + #""https://a.example/x1y2z3","slug":"octocat/hello-world-2","token":"abc123DEF456"}"#
+        let recording = NewRecording([exchange(answer: "[\(item),\(item)]", responseHeaders: ["ETag": "\"x\""])])
+        #expect(recording.warnings.first == "Kept as they came: sha. Hide one with hiding: […].", "\(recording.warnings)")
+        let kept = NewRecording([exchange(answer: #"{"node_id":"MDQ6VXNlcjEy34"}"#)]).warnings
+        #expect(kept == ["Kept as they came: node_id. Hide one with hiding: […]."])
+    }
+
+    @Test("A name that the test gives and nothing has is told, with the nearest")
+    func unusedNames() {
+        let comparison = Comparison(
+            SecretNames(hiding: ["e-mail-adress", "email"], keeping: ["tokens"]), ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
+        let recording = NewRecording([sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)], comparison)
+        #expect(
+            recording.warnings.filter { $0.contains("nothing is called") } == [
+                "hiding: nothing is called \"e-mail-adress\". The nearest is \"email\".",
+                "keeping: nothing is called \"tokens\". The nearest is \"token\".",
+                "ignoring: nothing is called \"body.sent_ad\". The nearest is \"sent_at\".", "ignoring: nothing is called \"zzzzzzzzzz\".",
+            ], "\(recording.warnings)")
+    }
+
+    @Test("Equal requests with other values of a header that is not stored, and other responses, are told how to be compared")
+    func comparing() {
+        func request(_ tenant: String, _ id: String, at time: Int) -> RecordedExchange {
+            exchange(headers: ["X-Tenant": tenant, "X-Request-Id": id], answer: "[\(time)]", at: time)
+        }
+        let recording = NewRecording([request("acme", "abc123DEF456", at: 0), request("umbrella", "abc123DEF457", at: 1)])
+        #expect(
+            recording.warnings == [
+                "GET https://a.example/ got several responses with other values of X-Tenant, which a replay does not compare. To compare them: "
+                    + "comparing: [\"X-Tenant\"]"
+            ], "\(recording.warnings)")
+        // Polling is ordinary.
+        let polls = [request("acme", "abc123DEF456", at: 0), request("acme", "abc123DEF457", at: 1)]
+        #expect(NewRecording(polls).warnings == [])
+    }
+
+    @Test("Requests that differ only in secrets of the test are told apart by their order, and that is said")
+    func order() {
+        let logins = ["wrong99x", "right99x"].enumerated().map { sending("{\"password\":\"\($1)\"}", answer: "[\($0)]", at: $0) }
+        #expect(
+            NewRecording(logins).warnings == ["POST https://a.example/ was sent with several secrets, which are told apart by their order."]
+        )
+        #expect(NewRecording([logins[0]]).warnings == [])
+    }
+
+    @Test(
+        "A time in a response by which its test may turn red is told, unless it has passed",
+        arguments: [
+            (#"{"expires_at":"2999-01-01T00:00:00Z"}"#, "expires_at: the test may fail after 2999-01-01T00:00:00Z."),
+            (#"{"token":{"validUntil":4102444800}}"#, "validUntil: the test may fail after 4102444800."),
+            (#"{"expires_at":"2001-01-01T00:00:00Z"}"#, nil), (#"{"at":"2999-01-01T00:00:00Z","expires_in":3600}"#, nil),
+        ] as [(String, String?)])
+    func expiries(body: String, sentence: String?) {
+        let warnings = NewRecording([exchange(answer: body)]).warnings
+        #expect(warnings == (sentence.map { ["GET https://a.example/ has \($0)"] } ?? []), "\(warnings)")
+    }
+
+    @Test("Entries that no request used are told, and no other, and not after a failure")
+    func unusedEntries() async throws {
+        let test = RecordedTest()
+        try await test.run(.record, from: server { _ in "[1]" }) { for path in ["/a", "/b", "/c"] { _ = try await $0.text(.get, path) } }
+        try await test.run(.replay) { _ = try await $0.text(.get, "/b") }
+        let warnings = test.warnings.entries.joined(separator: "\n")
+        #expect(warnings.contains("GET https://a.example/a (session.har: log.entries[0])"), "\(warnings)")
+        #expect(warnings.contains("GET https://a.example/c (") && !warnings.contains("a.example/b"), "\(warnings)")
+        let count = test.warnings.count
+        try await test.run(.replay, hasFailed: true) { _ = try await $0.text(.get, "/b") }
+        #expect(test.warnings.count == count)
+    }
+}
