@@ -1,9 +1,9 @@
 import APIProvider
+import APIProviderMocks
 import Benchmark
 import Dispatch
 import Foundation
 import MiniRx
-import APIProviderMocks
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

@@ -1,9 +1,9 @@
 import APIProvider
+import APIProviderMocks
 import Dispatch
 import Foundation
 import MiniRx
 import MiniRxTesting
-import APIProviderMocks
 
 // Does the same very often, and prints the memory and the file descriptors at the start, after a tenth and at the end. They should not grow.
 //
