@@ -56,7 +56,8 @@ final class Listener: Sendable {
                             address: try address(port), timeout: 300, sharedRequestReplaySize: 0, pool: pool, logger: .disabled),
                         handler: handler)
                     let start = Task {
-                        try await server.waitUntilListening()
+                        // It is canceled if the server ends. On a machine under load, the default of 5 seconds may be too short.
+                        try await server.waitUntilListening(timeout: 300)
                         guard let port = await server.port else { throw CancellationError() }
                         listens.yield(port)
                         return port

@@ -13,14 +13,22 @@ import MockServer
             print(Arguments.help)
             exit(0)
         }
-        // From here on, both signals end it in order.
+        // From here on, both signals end it in order. Before, each ends it at once. Ignoring them here would lose a signal: a source listens
+        // only when Dispatch has registered it, on another thread.
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGTERM, SIGINT].map { number in
-            Foundation.signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number)
+        let sources = [SIGTERM, SIGINT].map { DispatchSource.makeSignalSource(signal: $0) }
+        for (source, number) in zip(sources, [SIGTERM, SIGINT]) {
             source.setEventHandler { signal.finish() }
-            source.resume()
-            return source
+            await withCheckedContinuation { registration in
+                source.setRegistrationHandler {
+                    #if canImport(Darwin)
+                    // On Linux, the source replaces the action of the signal itself.
+                    Foundation.signal(number, SIG_IGN)
+                    #endif
+                    registration.resume()
+                }
+                source.resume()
+            }
         }
         do { try await run(arguments) { for await _ in signals {} } } catch {
             printError("\((error as? any LocalizedError)?.errorDescription ?? "\(error)")")

@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import resource
+import select
 import signal
 import socket
 import subprocess
@@ -16,7 +17,7 @@ PROGRAM = os.environ["MOCK_SERVER"]
 
 
 class Server:
-    """The program on a free port, until the end of a `with`."""
+    """The program on a free port. At the end of a `with`, the process is always gone."""
 
     def __init__(self, *arguments, files=None):
         limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
@@ -24,18 +25,25 @@ class Server:
             [PROGRAM, "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
 
     def __enter__(self):
-        line = self.process.stdout.readline()
+        is_ready = select.select([self.process.stdout], [], [], 30)[0]
+        line = self.process.stdout.readline() if is_ready else "It does not listen. "
         if not line.startswith("Listening on http://"):
-            raise AssertionError(line + self.process.communicate()[1])
+            raise AssertionError(line + self.stop()[1])
         self.port = int(line.rsplit(":", 1)[1])
         return self
 
     def __exit__(self, *_):
-        self.code, self.errors = self.stop()
+        if self.process.returncode is None:
+            self.code, self.errors = self.stop()
 
     def stop(self, number=signal.SIGTERM):
+        """The exit status and what the program says about errors."""
         self.process.send_signal(number)
-        errors = self.process.communicate(timeout=30)[1]
+        try:
+            errors = self.process.communicate(timeout=30)[1]
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"{signal.Signals(number).name} does not end it. " + self.process.communicate()[1])
         return self.process.returncode, errors
 
     def request(self, method, path, body=None, headers={}, connection=None):
@@ -314,11 +322,14 @@ class Files(unittest.TestCase):
             self.assertEqual((code, output), (1, ""))
             self.assertIn("another program uses this port", errors)
 
-    def test_both_signals_end_it_with_0(self):
-        for number in [signal.SIGTERM, signal.SIGINT]:
-            server = Server()
-            server.__enter__()
-            self.assertEqual(server.stop(number), (0, ""))
+    def test_both_signals_end_it_with_0_as_soon_as_it_listens(self):
+        def stop(number):
+            with Server() as server:
+                return server.stop(number)
+
+        # Many at once, so that the threads of each start late.
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            self.assertEqual(set(pool.map(stop, [signal.SIGTERM, signal.SIGINT] * 50)), {(0, "")})
 
     def test_traffic_is_recorded_through_the_port_and_replayed(self):
         file = os.path.join(self.folder.name, "new.har")
@@ -531,21 +542,21 @@ class Connections(unittest.TestCase):
                     self.assertLess(time.monotonic(), deadline)
 
     def test_a_signal_ends_it_while_requests_are_in_progress(self):
-        server = Server()
-        server.__enter__()
-        server.stub("GET", "/slow", {"status": 204, "delay": 100})
-        connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(10)]
-        for connection in connections:
-            connection.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        while len(server.control("GET", "/requests")[1]["requests"]) < 10:
-            pass
-        self.assertEqual(server.stop(), (0, ""))
-        for connection in connections:
-            try:
-                self.assertEqual(connection.recv(100), b"")
-            except ConnectionResetError:
-                pass
-            connection.close()
+        with Server() as server:
+            server.stub("GET", "/slow", {"status": 204, "delay": 100})
+            connections = [socket.create_connection(("127.0.0.1", server.port), timeout=30) for _ in range(10)]
+            for connection in connections:
+                self.addCleanup(connection.close)
+                connection.sendall(b"GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            deadline = time.monotonic() + 30
+            while len(server.control("GET", "/requests")[1]["requests"]) < 10:
+                self.assertLess(time.monotonic(), deadline)
+            self.assertEqual(server.stop(), (0, ""))
+            for connection in connections:
+                try:
+                    self.assertEqual(connection.recv(100), b"")
+                except ConnectionResetError:
+                    pass
 
     def test_ten_thousand_stubs_are_enough(self):
         with Server() as server:
