@@ -90,6 +90,22 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             expiry: expiry, isRejected: isRejected, refresh: refresh)
     }
 
+    /// Creates a middleware whose `refresh` is `async`. The refresh is a task, which is cancelled when another credential is set.
+    ///
+    /// The parameters are those of the initializer whose `refresh` returns a single.
+    @_disfavoredOverload
+    public convenience init(
+        _ credential: Credential? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: Credential?) async throws -> Credential
+    ) {
+        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected) { expired in
+            Single.create { try await refresh(expired) }
+        }
+    }
+
     /// Creates a middleware with a scheduler for the timeouts of waiting requests, and with a clock.
     package init(
         _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
@@ -228,6 +244,32 @@ extension AuthenticationMiddleware where Credential == String {
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
         self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
+    }
+
+    /// Creates a middleware whose `refresh` is `async`:
+    ///
+    /// ```swift
+    /// AuthenticationMiddleware(token: keychain.accessToken) { _ in
+    ///     let request = RefreshRequest(refreshToken: keychain.refreshToken)
+    ///     return try await login.request(request).value.accessToken
+    /// }
+    /// ```
+    ///
+    /// The refresh is a task, which is cancelled when another token is set. The parameters are those of the initializer whose `refresh` returns a
+    /// single.
+    @_disfavoredOverload
+    public convenience init(
+        token: String? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
+            $1.headers["Authorization"] = "Bearer \($0)"
+        },
+        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
+        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
+        refresh: @escaping @Sendable (_ expired: String?) async throws -> String
+    ) {
+        self.init(token: token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected) { expired in
+            Single.create { try await refresh(expired) }
+        }
     }
 }
 

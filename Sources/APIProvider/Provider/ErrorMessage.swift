@@ -4,7 +4,7 @@ extension RequestOptions {
     /// Says where the API has its message about an error. `nil` leaves it to the provider.
     ///
     /// ```swift
-    /// struct APIFailure: Decodable { let reason: String }
+    /// nonisolated struct APIFailure: Decodable { let reason: String }
     ///
     /// let provider = DefaultAPIProvider(
     ///     baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })

@@ -105,6 +105,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
                 try validate(response)
             } else if !response.httpResponse.isSuccessful {
                 try checkStatus(of: response)
+            } else if response.httpResponse.isUnaskedPart(range: response.request.headers["Range"]), Response.self != Void.self {
+                throw APIError.unacceptableStatus(response)
             }
             return try decode(response)
         } catch {
@@ -232,6 +234,8 @@ extension Endpoint where Response == URL {
     /// file, whose name ends in `.download`.) A status outside of 200...299 is an error that has the body. If `validating` accepts it, as
     /// you may do with 304, the request succeeds and the destination stays as it was.
     ///
+    /// So is a status whose body is not the file: 202, 204, 205, 207, and a 206 that was not asked for, or has another range than the request.
+    ///
     /// - Parameters:
     ///   - method: The request method.
     ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
@@ -247,7 +251,11 @@ extension Endpoint where Response == URL {
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
-            if response.httpResponse.isSuccessful { try response.save(to: destination) }
+            guard response.httpResponse.isSuccessful else { return destination }
+            guard response.httpResponse.isContent(range: response.request.headers["Range"]) else {
+                throw APIError.unacceptableStatus(response)
+            }
+            try response.save(to: destination)
             return destination
         }
         configuration.destination = .file(destination)

@@ -94,7 +94,7 @@ public import FoundationNetworking
         guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
         transport.cookies?.storeCookies(of: response, to: original)
         do {
-            if response.hasContradictoryLengths { throw URLError(.cannotParseResponse) }
+            if response.hasInvalidLength { throw URLError(.cannotParseResponse) }
             guard isInMemory else { return true }
             let destination = original.bodyDestination
             // The file of an earlier attempt is not that of this response.
@@ -103,6 +103,7 @@ public import FoundationNetworking
             switch destination {
             case .memory: return true
             case .file(let url, _):
+                guard response.isContent(range: original.headers["Range"]) else { return true }
                 let file = try PartialFile(beside: url)
                 return state.withLock { $0.replaceSink(with: .file(file)) } != nil
             case .stream(let type):

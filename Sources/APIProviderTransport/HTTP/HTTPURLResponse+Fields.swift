@@ -44,10 +44,34 @@ extension HTTPURLResponse {
         return values.map { String($0).mediaType }.filter { !$0.isEmpty }
     }
 
-    /// Whether the response has several fields Content-Length that differ: then it is unknown where the body ends (RFC 9112, section 6.3).
-    var hasContradictoryLengths: Bool {
-        guard expectedContentLength < 0, let lengths = joinedValue(forHTTPHeaderField: "Content-Length") else { return false }
-        return Set(lengths.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }).count > 1
+    /// Whether its Content-Length is no number, or there are several that differ: then it is unknown where the body ends (RFC 9112, section
+    /// 6.3). A network stack may read `1e1` as 1.
+    var hasInvalidLength: Bool {
+        guard let lengths = joinedValue(forHTTPHeaderField: "Content-Length"), lengths != "\(expectedContentLength)" else { return false }
+        let texts = Set(lengths.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) })
+        return texts.count > 1 || texts.contains { !$0.utf8.allSatisfy(\.isDigit) || Int64($0) == nil }
+    }
+
+    /// Whether it is a part of the content, to a request without a `Range` (RFC 9110, section 15.3.7).
+    ///
+    /// - Parameter range: The `Range` of the request.
+    package func isUnaskedPart(range: String?) -> Bool { statusCode == 206 && range == nil }
+
+    /// Whether the body is the content for which a download has asked. That of a 202, 204, 205 or 207 says something else, or nothing. A 206
+    /// has it if its range begins where that of the request does.
+    ///
+    /// - Parameter range: The `Range` of the request.
+    package func isContent(range: String?) -> Bool {
+        guard isSuccessful, ![202, 204, 205, 207].contains(statusCode) else { return false }
+        guard statusCode == 206 else { return true }
+        guard let asked = range?.rangeBounds(after: "bytes="),
+            let sent = joinedValue(forHTTPHeaderField: "Content-Range")?.prefix(while: { $0 != "/" }),
+            let part = String(sent).rangeBounds(after: "bytes "),
+            let first = part.first, let last = part.last
+        else { return false }
+        // A suffix, such as -500, ends where the content does.
+        guard let start = asked.first else { return last - first < asked.last ?? 0 }
+        return first == start && last <= asked.last ?? .max
     }
 
     // MARK: - Joined fields
@@ -88,6 +112,14 @@ extension URLResponse {
 // MARK: - Values
 
 extension String {
+    /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` if it has another form, such as that of several ranges.
+    fileprivate func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
+        guard lowercased().hasPrefix(unit) else { return nil }
+        let ends = dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), ends.contains(where: { !$0.isEmpty }) else { return nil }
+        return (Int64(ends[0]), Int64(ends[1]))
+    }
+
     /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
     fileprivate var trimmedFieldValue: String {
         #if canImport(FoundationNetworking)

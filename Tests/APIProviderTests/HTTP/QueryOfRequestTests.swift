@@ -53,4 +53,26 @@ struct QueryOfRequestTests {
             #expect(request.url.absoluteString.hasPrefix("https://api.example.com/a?sig=%2f+&"))
         }
     }
+
+    @Test("A struct is the parameters of a query: nil is left out, an array repeats its key, and dates are the encoder's")
+    func encodable() throws {
+        struct Filter: Encodable { let userName: String, labels: [String], page: Int?, ratio: Double, isOpen: Bool, since: Date }
+        let filter = Filter(
+            userName: "a b", labels: ["x", "y"], page: nil, ratio: 0.5, isOpen: true, since: Date(timeIntervalSince1970: 0))
+        let encoder = JSONEncoder()
+        (encoder.keyEncodingStrategy, encoder.dateEncodingStrategy) = (.convertToSnakeCase, .iso8601)
+        let query = try QueryParameters(encoding: filter, encoder: encoder)
+        let items = query.map { "\($0.name)=\($0.value ?? "")" }
+        #expect(items == ["is_open=true", "labels=x", "labels=y", "ratio=0.5", "since=1970-01-01T00:00:00Z", "user_name=a b"])
+    }
+
+    @Test("What is no parameter of a query is an error that names it")
+    func notAQuery() throws {
+        struct Nested: Encodable { let page = 1, range = ["from": 1] }
+        let error = try #require(throws: EncodingError.self) { try QueryParameters(encoding: Nested()) }
+        #expect("\(error)".contains("range"))
+        #expect(throws: EncodingError.self) { try QueryParameters(encoding: [1, 2]) }
+        #expect(throws: EncodingError.self) { try QueryParameters(encoding: ["a": [[1]]]) }
+        #expect(try QueryParameters(encoding: [String: Int]()).isEmpty)
+    }
 }

@@ -311,6 +311,32 @@ struct AuthenticationMiddlewareTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("A refresh may be async, and its error is that of the requests that wait", arguments: [true, false])
+    func asyncRefresh(succeeds: Bool) async throws {
+        let token = AuthenticationMiddleware(token: "old") { expired in
+            #expect(expired == "old")
+            guard succeeds else { throw TestError("no new token") }
+            return try await Single.just("new").value
+        }
+        let provider = provider([token]) { [server] in server.next($0) }
+        if succeeds {
+            #expect(try await provider.request(get).value.statusCode == 200)
+        } else {
+            await #expect(throws: TestError.self) { try await provider.request(get).value }
+        }
+        #expect(server.seen.entries == (succeeds ? ["Bearer old", "Bearer new"] : ["Bearer old"]))
+    }
+
+    @Test("A credential of any type may have an async refresh")
+    func asyncRefreshOfPairs() async throws {
+        struct Pair: Sendable { let access: String }
+        let pairs = AuthenticationMiddleware(Pair(access: "old"), apply: { $1.headers["Authorization"] = "Bearer \($0.access)" }) { _ in
+            try await Single.just(Pair(access: "new")).value
+        }
+        let provider = provider([pairs]) { [server] in server.next($0) }
+        #expect(try await provider.request(get).value.statusCode == 200)
+    }
+
     @Test("Behind a limit, each request fails at once with an error that says to swap the two", arguments: [1, 100])
     func limitBefore(maxConcurrent: Int) {
         let provider = provider([

@@ -19,6 +19,43 @@ struct DownloadTests {
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: file ?? destination)).value
     }
 
+    @Test(
+        "A body that is not the file is an error that has the body, and the old file stays",
+        arguments: [
+            ("202 Accepted", [:], nil), ("204 No Content", [:], nil), ("205 Reset Content", [:], nil), ("207 Multi-Status", [:], nil),
+            ("206 Partial Content", ["Content-Range": "bytes 0-3/9"], nil), ("206 Partial Content", [:], "bytes=0-3"),
+            ("206 Partial Content", ["Content-Range": "bytes 4-7/9"], "bytes=0-3"),
+            ("206 Partial Content", ["Content-Range": "bytes 0-8/9"], "bytes=0-3"),
+            ("206 Partial Content", ["Content-Range": "bytes 0-8/9"], "bytes=-3"),
+            ("206 Partial Content", ["Content-Type": "multipart/byteranges; boundary=b"], "bytes=0-1,4-5"),
+        ] as [(String, [String: String], String?)])
+    func notTheFile(status: String, headers: [String: String], range: String?) async throws {
+        let hasBody = !status.hasPrefix("204") && !status.hasPrefix("205")
+        let server = try LoopbackServer { _, connection in connection.respond(status, headers: headers, body: hasBody ? "what" : "") }
+        try put("old")
+        let endpoint = Endpoint(.get, .url(server.url), headers: ["Range": range], downloadingTo: destination)
+        for endpoint in [endpoint, endpoint.validating { _ in }] {
+            let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+            #expect(error.statusCode == Int(status.prefix(3)) && error.response?.text == (hasBody ? "what" : ""))
+            #expect(try content() == "old")
+        }
+    }
+
+    @Test(
+        "A status of success that says nothing else is the file, and so is the part that was asked for",
+        arguments: [
+            ("200 OK", [:], nil), ("201 Created", [:], nil), ("203 Non-Authoritative", [:], nil), ("299 Fine", [:], nil),
+            ("200 OK", [:], "bytes=5-"), ("206 Partial Content", ["Content-Range": "bytes 5-8/9"], "bytes=5-"),
+            ("206 Partial Content", ["Content-Range": "bytes 5-8/9"], "bytes=5-8"),
+            ("206 Partial Content", ["Content-Range": "bytes 5-8/9"], "bytes=-4"),
+            ("206 Partial Content", ["Content-Range": "BYTES 0-3/*"], "bytes=0-9"),
+        ] as [(String, [String: String], String?)])
+    func file(status: String, headers: [String: String], range: String?) async throws {
+        let server = try LoopbackServer { _, connection in connection.respond(status, headers: headers, body: "what") }
+        _ = try await provider.request(Endpoint(.get, .url(server.url), headers: ["Range": range], downloadingTo: destination)).value
+        #expect(try content() == "what")
+    }
+
     @Test("Each chunk is written before its progress is reported, and the whole body of the last response replaces the destination")
     func success() async throws {
         let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
@@ -48,9 +85,11 @@ struct DownloadTests {
         #expect(log.entries.map(\.bytesReceived) == log.entries.map(\.bytesReceived).sorted())
     }
 
-    @Test("An accepted response without a body is an empty file", arguments: ["200 OK\r\nContent-Length: 0", "204 No Content"])
-    func empty(head: String) async throws {
-        let server = try LoopbackServer { _, connection in connection.send("HTTP/1.1 \(head)\r\nConnection: close\r\n\r\n") }
+    @Test("An accepted response without a body is an empty file")
+    func empty() async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        }
         try put("old")
         try await download(server)
         #expect(try content().isEmpty)

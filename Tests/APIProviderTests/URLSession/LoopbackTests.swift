@@ -13,6 +13,28 @@ struct LoopbackTests {
         try await #require(throws: APIError.self) { try await provider.request(request).value }
     }
 
+    @Test(
+        "A body whose length is no number is an error, and not a part of the body",
+        arguments: ["1e1", "0x5", "100000000000000000000", "5, 7", "-5", "5,"])
+    func invalidLengths(length: String) async throws {
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\nConnection: close\r\n\r\nhello")
+        }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+        await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(server.url))).value }
+    }
+
+    @Test("A part that nobody has asked for is an error, and none where the body does not matter")
+    func unaskedPart() async throws {
+        let server = try LoopbackServer { _, connection in connection.respond("206 Partial Content", body: "hal") }
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(server.url))).value }
+        #expect(error?.statusCode == 206)
+        try await provider.request(Endpoint<Void>(.get, .url(server.url))).value
+        let asked = Endpoint<String>(.get, .url(server.url), headers: ["Range": "bytes=0-2"])
+        #expect(try await provider.request(asked).value == "hal")
+    }
+
     @Test("The server gets the request that the endpoint describes, and its JSON is the value")
     func json() async throws {
         let server = try LoopbackServer { request, connection in

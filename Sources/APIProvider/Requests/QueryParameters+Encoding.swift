@@ -1,0 +1,24 @@
+public import Foundation
+
+extension QueryParameters {
+    /// Creates parameters with the members of `value`, sorted by name: `try QueryParameters(encoding: filter)`.
+    ///
+    /// A member that is `nil` is left out, and an array repeats its name. Names and dates are written as `encoder` writes them.
+    ///
+    /// - Throws: `EncodingError` if `value` has no members, or if a member is an object or holds arrays. What `encoder` throws.
+    public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+        func fail(_ problem: String) -> EncodingError { .invalidValue(value, .init(codingPath: [], debugDescription: problem)) }
+        guard case .object(let members) = try JSONValue(encoding: value, encoder: encoder) else {
+            throw fail("A query is made of named members.")
+        }
+        self.init([URLQueryItem]())
+        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+            for element in member.array ?? [member] where !element.isNull {
+                guard element.array == nil, element.object == nil else {
+                    throw fail("The member \(name) is not one value, and not a list of values, so it is no parameter of a query.")
+                }
+                append(name, element.string ?? element.description)
+            }
+        }
+    }
+}
