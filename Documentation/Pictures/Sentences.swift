@@ -42,7 +42,7 @@ func sentences() async throws -> (path: String, text: String) {
         or you. If your API has its message elsewhere, say so once. The text then stands in both:
 
         ```swift
-        struct APIFailure: Decodable { let reason: String }
+        nonisolated struct APIFailure: Decodable { let reason: String }
 
         let provider = DefaultAPIProvider(
             baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })
