@@ -338,6 +338,18 @@ struct RecordingTests {
         #expect(texts[0] == texts[1])
     }
 
+    @Test("What a test hides by now does not stay in an entry of the old file")
+    func hiddenInOldFile() async throws {
+        var (test, texts) = (test, [String]())
+        let server = answering(headers: ["X-Trace": "Zq81kdPq02LmsX9a"]) { _ in Data("[1]".utf8) }
+        for hidden in [[], ["X-Trace"]] {
+            test.hidden = hidden
+            try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+            texts.append(try test.text)
+        }
+        #expect(texts[0].contains("Zq81kdPq02LmsX9a") && !texts[1].contains("Zq81kdPq02LmsX9a"))
+    }
+
     @Test("Entries answer in the order of the file, whatever their times are")
     func orderOfFile() async throws {
         let answers = Locked(["1", "2"])

@@ -6,6 +6,7 @@ package let costTexts: [String: @Sendable (Int) -> String] = [
     "deep objects": { String(repeating: #"{"a":"#, count: $0 / 6) + "1" + String(repeating: "}", count: $0 / 6) },
     "open braces": { String(repeating: #"{"a":"#, count: $0 / 5) },
     "a long string": { "[\"\(String(repeating: "a1", count: $0 / 2))\"]" },
+    "letters before a URL": { String(repeating: "a1", count: $0 / 2) + "://b.example/" },
     "words": { #"{"message":"\#(String(repeating: "word a1b2c3 ", count: $0 / 12))"}"# },
     "many keys": { "{\((0..<$0 / 15).map { #""key\#($0)":\#($0)"# }.joined(separator: ","))}" },
     "secret keys": { "[\(Array(repeating: #"{"access_token":"a"}"#, count: $0 / 21).joined(separator: ","))]" },

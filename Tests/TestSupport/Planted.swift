@@ -91,8 +91,10 @@ package struct Planted: Sendable, CustomTestStringConvertible {
         rows(
             .body(type: "text/plain"),
             ["§", "a: §", "password=§ x", "§\n§", "the token \"§\" has expired", "a,§,b", "(§)", "it’s §…"], isNamed: false)
-        + rows(.body(type: "application/xml"), [#"<a token="§"/>"#], isNamed: true)
-        + rows(.body(type: "application/xml"), ["<a><password>§</password><b>c</b></a>"], isNamed: false)
+        + rows(
+            .body(type: "application/xml"),
+            [#"<a token="§"/>"#, "<a><password>§</password><b>c</b></a>", "<s:a><s:Token type=\"x\"><![CDATA[§]]></s:Token></s:a>"],
+            isNamed: true)
         + rows(.body(type: "text/html"), [#"<input type="password" value="§">"#, "<p>§</p>"], isNamed: false)
         + rows(.body(type: "application/octet-stream"), ["\u{0}§", "§"], isNamed: false)
         + rows(

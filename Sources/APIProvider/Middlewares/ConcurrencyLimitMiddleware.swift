@@ -36,7 +36,14 @@ public struct ConcurrencyLimitMiddleware: Middleware {
         }
         var request = request
         request.options[HoldsPlaceKey.self] = true
-        return limiter.running { [request] in next(request) }
+        return limiter.running { [request] in
+            next(request).map { response in
+                // A middleware may make another request of the one that the response names. That one holds no place.
+                var response = response
+                response.request.options[HoldsPlaceKey.self] = false
+                return response
+            }
+        }
     }
 }
 

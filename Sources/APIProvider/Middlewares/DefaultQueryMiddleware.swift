@@ -35,7 +35,8 @@ public struct DefaultQueryMiddleware: Middleware {
             let missing = query().filter { !names.contains($0.name) }
             var request = request
             request.query = own + QueryParameters(missing)
-            missing.compactMap(\.value).forEach { request.hide($0) }
+            // A shorter one, such as "en", may be a segment of the path by chance.
+            for value in missing.compactMap(\.value) where value.utf8.count >= 6 { request.hide(value) }
             return next(request)
         } catch {
             return .error(error)

@@ -19,3 +19,18 @@ extension APIResponse {
         }
     }
 }
+
+extension Error {
+    /// The error without the file of a download, which goes with its last reference: the app may keep the error.
+    func releasingFile() -> any Error {
+        switch self as? APIError {
+        case .unacceptableStatus(var response):
+            response.file = nil
+            return APIError.unacceptableStatus(response)
+        case .decoding(var response, let expected, let underlying):
+            response.file = nil
+            return APIError.decoding(response, expected: expected, underlying: underlying)
+        default: return self
+        }
+    }
+}

@@ -112,6 +112,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         } catch {
             // The error keeps the response alive, but nobody will read its stream. Releasing its owner ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }
+            let error = error.releasingFile()
             guard let errorMessage = options.errorMessage ?? errorMessage, let error = error as? APIError else { throw error }
             throw error.asking(errorMessage)
         }

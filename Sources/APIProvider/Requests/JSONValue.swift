@@ -22,7 +22,7 @@ public import Foundation
 ///
 /// ### Depth
 ///
-/// As any `Codable` type, it is read and written with the stack of the thread. To read more than 64 levels is an error, and not a crash.
+/// As any `Codable` type, it is read and written with the stack of the thread. More than 64 levels are an error, and not a crash.
 public enum JSONValue: Sendable {
     /// `null`.
     case null
@@ -128,7 +128,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The maximum number of levels that are read. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
 
     /// Creates the JSON that `encoder` makes of `value`. Throws what the encoder throws.
@@ -162,6 +162,10 @@ extension JSONValue: Codable {
 
     /// Writes the value to `encoder`.
     public func encode(to encoder: any Encoder) throws {
+        guard encoder.codingPath.count <= Self.maxDepth else {
+            let problem = "it is nested more than \(Self.maxDepth) levels deep"
+            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
+        }
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()

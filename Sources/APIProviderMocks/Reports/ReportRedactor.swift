@@ -119,7 +119,7 @@ struct ReportRedactor: Sendable {
             let data = Data(text.utf8)
             if let json = json(data, Lines(json: data), depth: depth + 1) { return json }
         }
-        return redacted(text.redactingLiterals)
+        return redacted(text.redactingElements.redactingLiterals)
     }
 }
 
@@ -133,10 +133,11 @@ extension Lines {
 }
 
 extension String {
-    /// A name and what follows it, as in GraphQL, in XML and in almost JSON: a literal, a word or a variable that is no value, or anything else.
+    /// A name and what follows it, as in GraphQL and in almost JSON: a literal; a variable or a type of GraphQL, which is no value; or none of these.
     private static let values = try? NSRegularExpression(
-        pattern: #"(?<![$\w.-])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
-            + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+\b)|(\$\w++|(?:null|true|false)\b|\w++!)|)"#)
+        pattern: #"(?<![$\w])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
+            + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+)[ \t]*+(?=[,;)}\]&/>?\\\r\n]|\w++[:=(]|\w++\s*+=|$)|((?:\$\w++|null|true|false|\w++!)\s*+(?=[,;)}\]&]|\w++:|$))|)"#
+    )
 
     /// The text with `…` for each literal after the name of a credential. What follows the name is all hidden if it is no literal.
     fileprivate var redactingLiterals: String {
@@ -158,5 +159,22 @@ extension String {
             }
         }
         return shown + rest
+    }
+
+    /// An element of XML with text.
+    private static let elements = try? NSRegularExpression(
+        pattern: #"<(?:[\w-]{1,100}:)?([A-Za-z_][\w.-]{0,100})(?:\s[^<>]{0,1000})?>\s*+(?:<!\[CDATA\[)?([^<]++)"#)
+
+    /// The text with `…` for the text of each element that has the name of a credential.
+    fileprivate var redactingElements: String {
+        guard contains("</"), let elements = Self.elements else { return self }
+        var text = self
+        for match in elements.matches(in: self, range: NSRange(startIndex..., in: self)).reversed() {
+            guard let name = Range(match.range(at: 1), in: self), String(self[name]).namesCredential,
+                let value = Range(match.range(at: 2), in: text)
+            else { continue }
+            text.replaceSubrange(value, with: "…")
+        }
+        return text
     }
 }

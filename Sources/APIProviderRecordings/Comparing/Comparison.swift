@@ -150,7 +150,7 @@ extension RecordedExchange {
         return ["query", "{", "fragment"].contains { text.hasPrefix($0) } && Self.change.matches(in: text).isEmpty
     }
 
-    private static let change = Expression(#"\}\s*(?:mutation|subscription)\b"#)
+    private static let change = Expression(#"\b(?:mutation|subscription)\b"#)
 }
 
 extension String {

@@ -110,9 +110,17 @@ extension HARFile.Log {
         let headers: [String?]
         let body: Data
         let failure: String?
+        /// The placeholders at each place. An old entry may hold what the test hides by now, and its placeholders may be those of others.
+        let standing: [String: [String]]
 
-        init?(_ entry: HARFile.Entry, _ comparison: Comparison, _ placeholders: Placeholders) {
+        init?(_ entry: HARFile.Entry, _ comparison: Comparison, _ placeholders: Placeholders, _ labels: [String]) {
             guard let (exchange, _) = entry.exchange() else { return nil }
+            func found(in text: String) -> [String] { labels.filter { text.contains($0) } }
+            var standing = ["url": found(in: exchange.url), "body": found(in: String(decoding: exchange.body, as: UTF8.self))]
+            for (name, value) in exchange.headers { standing["> \(name)"] = found(in: value) }
+            for (name, value) in exchange.response?.headers ?? [:] { standing["< \(name)"] = found(in: value) }
+            standing["response"] = found(in: String(decoding: exchange.response?.body ?? Data(), as: UTF8.self))
+            self.standing = standing
             request = comparison.request(exchange, placeholders)
             (status, failure) = (exchange.response?.statusCode ?? 0, exchange.failure)
             headers = ["Content-Type", "Location", "Link", "Set-Cookie", "Cache-Control"].map { name in
@@ -126,13 +134,14 @@ extension HARFile.Log {
 
     fileprivate func keepingEntries(of old: HARFile.Log, _ comparison: Comparison) -> HARFile.Log {
         let placeholders = [old, self].map { Placeholders(($0._placeholders ?? [:]).mapValues { _ in [] }) }
+        let labels = Set([old, self].flatMap { ($0._placeholders ?? [:]).keys }).sorted()
         var olds: [Identity: [HARFile.Entry]] = [:]
         for entry in old.entries.reversed() {
-            if let identity = Identity(entry, comparison, placeholders[0]) { olds[identity, default: []].append(entry) }
+            if let identity = Identity(entry, comparison, placeholders[0], labels) { olds[identity, default: []].append(entry) }
         }
         var log = self
         for index in entries.indices {
-            guard let identity = Identity(entries[index], comparison, placeholders[1]), let entry = olds[identity]?.popLast() else {
+            guard let identity = Identity(entries[index], comparison, placeholders[1], labels), let entry = olds[identity]?.popLast() else {
                 continue
             }
             log.entries[index] = entry

@@ -52,7 +52,12 @@ struct ResponseWriter {
             else { return nil }
             if let text = texts[signature] { return text + end.dropFirst(signature.count) }
             let moved = Self.time.replacing(in: filled([UInt8](claims).text, \.escapedInJSON)) { match in
-                match[1].flatMap { name in match[2].flatMap(Int64.init).map { "\(name)\($0 + Int64(elapsed))" } }
+                match[1].flatMap { name in
+                    match[2].flatMap(Int64.init).map { time in
+                        let (later, overflows) = time.addingReportingOverflow(Int64(elapsed))
+                        return "\(name)\(overflows ? time : later)"
+                    }
+                }
             }
             return "\(head).\(Data(moved.utf8).base64URL).\(end)"
         }

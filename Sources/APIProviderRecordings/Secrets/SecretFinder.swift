@@ -145,10 +145,10 @@ struct SecretFinder {
 
     private static let labelsOfKeys = ["token", "key", "private-key", "password", "user", "authorization"]
     private static let key = Expression(
-        #"\b(eyJ[\w-]+\.[\w-]+\.[\w-]{4,})"#
+        #"(?<![\w-])(eyJ[\w-]{1,8192}\.[\w-]{1,65536}\.[\w-]{4,})"#
             + #"|\b((?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_|glpat-|sk-"#
             + #"|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-|AKIA|ASIA|AIza|ya29\.|SG\.)[\w.-]{12,})"#
-            + #"|BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
+            + #"|BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
             + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([\w.~+/-]{8,}=*)"#)
 
     // MARK: - Where they stand

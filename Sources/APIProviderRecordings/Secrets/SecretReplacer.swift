@@ -178,7 +178,7 @@ extension Message.Part {
     /// Replaces a marked text where it is a whole segment or a whole value.
     fileprivate mutating func replaceWhole(_ secret: Secret) {
         let text = NSRegularExpression.escapedPattern(for: field == .url ? secret.text.escapedAsValue : secret.text)
-        let expression = Expression("(?<=[/=\"&])\(text)(?=[/?&#\"]|$)")
+        let expression = Expression("(?:(?<=[/=\"&])|^)\(text)(?=[/?&#\"]|$)")
         bytes = Array(expression.replacing(in: bytes.text) { _ in secret.replacement }.utf8)
     }
 }

@@ -68,11 +68,17 @@ public enum APIError: Error, Sendable {
 
     /// Whether the request cannot have reached the server: there was no network, no host or no connection. Then even a request that is not
     /// idempotent may be sent again.
-    public var happenedBeforeSending: Bool { urlError?.happenedBeforeSending == true }
+    ///
+    /// It is `false` after a redirect: the server has acted on the request that it has redirected.
+    public var happenedBeforeSending: Bool {
+        guard case .transport(let request, _) = self, request.redirects.isEmpty else { return false }
+        return urlError?.happenedBeforeSending == true
+    }
 
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     public var isTransient: Bool {
-        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
+        urlError?.happenedBeforeSending == true
+            || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
     }
 
     /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.

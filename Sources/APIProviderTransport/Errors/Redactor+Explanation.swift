@@ -8,7 +8,7 @@ extension Redactor {
         case let error as APIError: error.description(redacting: redaction)
         case let error as DecodingError: error.summary()
         case let error as CocoaError: redactedURLs(in: error.explanation)
-        default: type(of: error) is NSError.Type ? redactedURLs(in: error.explanation) : redacted(error.explanation)
+        default: redactedURLs(in: error.explanation)
         }
     }
 }

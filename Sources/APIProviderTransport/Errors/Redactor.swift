@@ -41,7 +41,7 @@ package struct Redactor: Sendable {
     func redactedURLs(in text: String) -> String {
         guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
         var rest = text[...], shown = ""
-        while let start = rest.range(of: #"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+"#, options: .regularExpression) {
+        while let start = rest.range(of: #"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s"'<>]+"#, options: .regularExpression) {
             shown += rest[..<start.lowerBound] + secrets.redacted(url: String(rest[start]))
             rest = rest[start.upperBound...]
         }

@@ -120,11 +120,11 @@ extension PreparedRequest {
     }
 
     /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may occur
-    /// by chance, and is not hidden.
+    /// by chance, and is hidden only where it is a whole segment of the path.
     ///
     /// What stands in `Authorization`, in cookies, or under a name such as `api_key` is hidden without it.
     public mutating func hide(_ secret: String) {
-        if secret.utf8.count >= RequestSecrets.minimumByteCountInText { secrets.add([secret]) }
+        secrets.add([secret])
     }
 
     /// The base URL of the provider that sends the request; `nil` if it has none. A credential is for its origin only.

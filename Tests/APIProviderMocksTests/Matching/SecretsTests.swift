@@ -47,6 +47,19 @@ struct SecretsTests {
     }
 
     @Test(
+        "In a text that is no JSON, all that follows the name of a credential is hidden, and a variable and a type of GraphQL are shown",
+        arguments: [
+            ("password: hunter!2024", "password: …"), ("password: $ecret1/23", "password: …"), ("token: true-love99", "token: …"),
+            ("curl --password=hunter22", "curl --password=…"), ("password: 12.34.56-rest", "password: …"),
+            (#"password: "ab"cdef"#, "password: …"), ("{$password: hunter22, a: 1}", "{$password: hunter22, a: 1}"),
+            (#"a: 1, password: "x", b: 2"#, #"a: 1, password: "…", b: 2"#),
+            ("login(password: $pw, first: 1)", "login(password: $pw, first: 1)"),
+        ])
+    func textsThatAreNoJSON(text: String, shown: String) {
+        #expect(ReportRedactor.standard.body(BodyLines(Data(text.utf8))) == shown)
+    }
+
+    @Test(
         "A number in JSON is hidden under the name of a credential, and shown under any other",
         arguments: [
             (#"{"password":12345678,"a":1}"#, #"{"password":"…","a":1}"#), (#"{"pin":{"code":1234}}"#, #"{"pin":{"code":"…"}}"#),

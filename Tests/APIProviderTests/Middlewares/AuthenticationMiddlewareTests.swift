@@ -337,6 +337,19 @@ struct AuthenticationMiddlewareTests {
         #expect(try await provider.request(get).value.statusCode == 200)
     }
 
+    @Test("A request that is made of a response's request holds no place, and is sent")
+    func limitIsReleased() async throws {
+        struct Again: Middleware {
+            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+                next(request).flatMap { next($0.request) }
+            }
+        }
+        let limited = provider([Again(), middleware { .just("new") }, ConcurrencyLimitMiddleware(maxConcurrent: 1)]) { [server] in
+            server.next($0)
+        }
+        #expect(try await limited.request(get).value.statusCode == 200)
+    }
+
     @Test("Behind a limit, each request fails at once with an error that says to swap the two", arguments: [1, 100])
     func limitBefore(maxConcurrent: Int) {
         let provider = provider([

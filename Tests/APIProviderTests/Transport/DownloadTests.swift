@@ -264,7 +264,7 @@ struct DownloadTests {
         let server = try LoopbackServer { _, connection in
             requests.append(())
             if requests.count == 1 { return connection.respond(body: "body") }
-            connection.respond("404 Not Found\r\nContent-Length: 0")
+            connection.respond("404 Not Found")
         }
         let middleware = ClosureMiddleware { request, next in next(request).flatMap { _ in next(request) } }
         let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
