@@ -338,6 +338,21 @@ struct RecordingTests {
         #expect(texts[0] == texts[1])
     }
 
+    @Test("A secret that is the name of a member around another secret is refused, and not written into the list of placeholders")
+    func secretAroundASecret() async throws {
+        let token = "tok_Zq81kdPq02LmsX9a"
+        let failure = await #expect(throws: (any Error).self) {
+            try await test.run(.record, from: server { $0.url.path == "/k" ? "{\"token\":\"\(token)\"}" : "[1]" }) { provider in
+                _ = try await provider.text(.get, "/k")
+                _ = try await provider.text(.post, "/login", json: "{\"password\":\"hunter22xY\"}")
+                _ = try await provider.text(.post, "/x", json: "{\"\(token)\":{\"password\":\"hunter22xY\"}}")
+            }
+        }
+        let text = "\(failure.map { "\($0)" } ?? "")"
+        #expect(text.contains("is the name of a member around password") && !text.contains(token), "\(text)")
+        #expect((try? test.text) == nil)
+    }
+
     @Test("What a test hides by now does not stay in an entry of the old file")
     func hiddenInOldFile() async throws {
         var (test, texts) = (test, [String]())

@@ -38,6 +38,9 @@ struct NewRecording {
                 + "uncompressed."
         }
         problems += replacer.problems
+        for (label, places) in placeholders.places.sorted(by: { $0.key < $1.key }) where places.contains(where: replacer.holdsSecret) {
+            problems.append("A secret is the name of a member around \(label). Give that member another name with editing:.")
+        }
         if problems.isEmpty { problems = replayProblems() }
         warnings = findWarnings(exchanges, comparison)
     }

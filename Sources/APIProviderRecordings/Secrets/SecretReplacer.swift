@@ -19,6 +19,9 @@ struct SecretReplacer {
     private let everywhere: (search: TextSearch, secrets: [Int])
     private let check: SecretCheck
 
+    /// Whether the text has a secret in any notation.
+    func holdsSecret(_ text: String) -> Bool { !check.secrets(in: Array(text.utf8)).isEmpty }
+
     /// - Parameters:
     ///   - comparison: If the exchanges are another program's, what the app has from a response stays, and nothing is a reason to refuse.
     ///   - environment: Its variables may be secrets, too.
