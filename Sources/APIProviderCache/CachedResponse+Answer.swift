@@ -133,7 +133,7 @@ extension APIResponse {
     }
 
     /// Whether the transport has followed a redirect by itself.
-    var wasRedirectedByTransport: Bool { httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false }
+    var wasRedirectedByTransport: Bool { wasRedirectedByTransport(of: request) }
 
     /// The URL in the field `name`, if it has the origin of `received` and of `request`.
     ///
@@ -180,7 +180,7 @@ extension Data {
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }
         // `Int` alone would also accept a sign.
-        let numbers = ends.map { $0.utf8.allSatisfy({ (48...57).contains($0) }) ? Int($0) : nil }
+        let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
         switch (numbers[0], numbers[1]) {
         case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
         case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count

@@ -194,7 +194,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         var authorized = request
         try apply(credential, &authorized)
         let fields = authorized.headers(notIn: request).compactMap { authorized.headers[$0] }
-        guard (fields + [token].compactMap { $0 }).allSatisfy({ $0.utf8.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }) else {
+        guard (fields + [token].compactMap { $0 }).allSatisfy(\.isFieldValue) else {
             let name = token == nil ? "credential" : "token"
             throw APIError.invalidRequest(reason: "its \(name) contains a control character; if you read it from a file, trim it")
         }
@@ -267,9 +267,7 @@ extension AuthenticationMiddleware where Credential == String {
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) async throws -> String
     ) {
-        self.init(token: token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected) { expired in
-            Single.create { try await refresh(expired) }
-        }
+        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
     }
 }
 

@@ -31,10 +31,6 @@ extension APIError {
     func asking(_ errorMessage: (APIResponse) -> String?) -> APIError {
         guard var response, response.errorMessage == nil else { return self }
         response.errorMessage = errorMessage(response)?.nonblank
-        switch self {
-        case .unacceptableStatus: return .unacceptableStatus(response)
-        case .decoding(_, let expected, let underlying): return .decoding(response, expected: expected, underlying: underlying)
-        case .invalidRequest, .signedOut, .transport: return self
-        }
+        return mapResponse { _ in response }
     }
 }

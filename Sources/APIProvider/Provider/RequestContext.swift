@@ -54,12 +54,10 @@ private enum TransportKey: BuiltInOptionKey { static var defaultValue: (any Tran
 extension Error {
     /// The error without the transport of its request.
     func releasingTransport() -> any Error {
-        switch self as? APIError {
-        case .transport(var request, let underlying):
-            request.transport = nil
-            return APIError.transport(request, underlying: underlying)
-        case .unacceptableStatus(let response): return APIError.unacceptableStatus(response.releasingTransport())
-        default: return self
+        guard case .transport(var request, let underlying)? = self as? APIError else {
+            return (self as? APIError)?.mapResponse { $0.releasingTransport() } ?? self
         }
+        request.transport = nil
+        return APIError.transport(request, underlying: underlying)
     }
 }

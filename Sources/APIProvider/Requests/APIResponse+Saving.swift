@@ -23,14 +23,10 @@ extension APIResponse {
 extension Error {
     /// The error without the file of a download, which goes with its last reference: the app may keep the error.
     func releasingFile() -> any Error {
-        switch self as? APIError {
-        case .unacceptableStatus(var response):
+        (self as? APIError)?.mapResponse { response in
+            var response = response
             response.file = nil
-            return APIError.unacceptableStatus(response)
-        case .decoding(var response, let expected, let underlying):
-            response.file = nil
-            return APIError.decoding(response, expected: expected, underlying: underlying)
-        default: return self
-        }
+            return response
+        } ?? self
     }
 }

@@ -152,8 +152,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
         /// in a row without a stream, none may.
         private mutating func noteFailure(_ error: any Error) throws -> Bool {
-            let isTransient = (error as? APIError ?? .transport(PreparedRequest(.get, URL(fileURLWithPath: "/")), underlying: error))
-                .isTransient
+            let isTransient = ((error as? APIError)?.urlError ?? error as? URLError)?.isTransient == true
             guard stream == nil else { return isTransient }
             failures += 1
             redirectedRequest = Result.failure(error).redirectedRequest

@@ -1,6 +1,6 @@
 import MiniRx
 
-/// The names under which a value is a credential: the one list, for commands, reports and recordings.
+/// The names under which a value is a credential of a recording, and how sure that is.
 ///
 /// A name counts by its last words, and by those before such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
 /// `password_confirm`, and not `token_type`.

@@ -40,6 +40,15 @@ public enum APIError: Error, Sendable {
         }
     }
 
+    /// The same error with another response, if it has one.
+    package func mapResponse(_ change: (APIResponse) -> APIResponse) -> APIError {
+        switch self {
+        case .unacceptableStatus(let response): .unacceptableStatus(change(response))
+        case .decoding(let response, let expected, let underlying): .decoding(change(response), expected: expected, underlying: underlying)
+        case .invalidRequest, .signedOut, .transport: self
+        }
+    }
+
     /// The status of the response, if one arrived.
     public var statusCode: Int? { response?.statusCode }
 
@@ -77,8 +86,7 @@ public enum APIError: Error, Sendable {
 
     /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
     public var isTransient: Bool {
-        urlError?.happenedBeforeSending == true
-            || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(urlError?.code)
+        urlError?.isTransient == true
     }
 
     /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.

@@ -1,7 +1,7 @@
 extension String {
     /// Whether the name of a header, of an item of a query or of a field stands for a credential.
     ///
-    /// This is the one list of such names, for the texts of errors, cURL commands, reports of the mock and recordings.
+    /// This is the list for the texts of errors, cURL commands and reports of the mock. Recordings have one that also says how sure a name is.
     package var namesCredential: Bool {
         let name = lowercased().filter { $0.isLetter }
         return Self.credentialKeywords.contains { name.contains($0) }
@@ -15,7 +15,7 @@ extension String {
     ]
 
     /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
-    package static let apiKeySuffixes = [
+    private static let apiKeySuffixes = [
         "api", "access", "account", "app", "application", "auth", "client", "encryption", "functions", "license", "master", "private",
         "server", "shared", "signing", "subscription",
     ].map { $0 + "key" }

@@ -8,7 +8,7 @@ package struct RequestSecrets: Sendable {
     private var texts: [String] = []
     /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
     /// is a whole segment of the path.
-    package static let minimumByteCountInText = 6
+    private static let minimumByteCountInText = 6
 
     package init() {}
 

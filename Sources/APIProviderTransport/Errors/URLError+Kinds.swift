@@ -21,6 +21,11 @@ extension URLError {
     /// Whether the request cannot have reached the server.
     var happenedBeforeSending: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
 
+    /// Whether a second attempt may succeed.
+    package var isTransient: Bool {
+        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(code)
+    }
+
     static func responseTooLarge(limit: Int) -> URLError {
         let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: text)

@@ -13,7 +13,7 @@ public enum ResponseDestination: Sendable, Hashable {
 /// A destination with what the transport needs to know of it.
 package enum BodyDestination: Sendable {
     case memory
-    /// A file, and the keeper of the files that come before one takes its place.
+    /// A file, and what keeps the file in which the body has come.
     case file(URL, Download? = nil)
     /// The body is streamed to a reader. A body of another media type than `expected` may be an error: it goes into memory if it has an
     /// end.

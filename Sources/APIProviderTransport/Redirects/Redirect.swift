@@ -65,9 +65,14 @@ extension Transport {
 }
 
 extension APIResponse {
+    /// Whether it comes from another URL than that of `request`: the transport has followed a redirect by itself.
+    package func wasRedirectedByTransport(of request: PreparedRequest) -> Bool {
+        httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false
+    }
+
     /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
     func requireNotRedirected(of request: PreparedRequest) throws {
-        guard let url = httpResponse.url, url.normalizedComponents != request.url.normalizedComponents else { return }
+        guard wasRedirectedByTransport(of: request) else { return }
         let reason =
             "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
         throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))

@@ -83,7 +83,7 @@ extension PreparedRequest {
 
 extension URL {
     /// The origin, the path and the query without percent-encoding, for comparing URLs.
-    package var normalizedComponents: [String] {
+    var normalizedComponents: [String] {
         let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         let path = components?.path ?? ""
         return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]
