@@ -7,6 +7,13 @@ import Testing
 
 @Suite("Secrets of recordings", tenMinutes)
 struct SecretTests {
+    @Test("A signature of digits in a URL of a response is a secret, and a short count under such a name is none")
+    func signatureOfDigits() {
+        let body = #"{"url":"https://a.example/f?Signature=790550856533&total_tokens=42"}"#
+        let text = NewRecording([exchange(answer: body)]).text
+        #expect(!text.contains("790550856533") && text.contains("total_tokens=42"), "\(text)")
+    }
+
     @Test(
         "The kind of a secret stays, and all else stays byte for byte",
         arguments: [

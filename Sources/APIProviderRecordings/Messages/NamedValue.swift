@@ -87,7 +87,8 @@ struct NamedValue {
                 let (plain, isQuoted) = (Array(value.utf8).decodingEscapes(levels: 1).text, values.count == 1 || match[4] == nil)
                 // A word without quotes may be a part of a sentence.
                 if isQuoted { return NamedValue(name, plain, isNumber: false) }
-                let isNumber = plain.isNumber
+                // Text has no types: a long number, as in `?Signature=790550856533`, is no count.
+                let isNumber = plain.isNumber && plain.isCommon
                 return plain.isCommon && !isNumber ? nil : NamedValue(name, plain, isNumber: isNumber)
             }
         }
