@@ -141,7 +141,7 @@ public final class CacheMiddleware: Middleware {
 
     /// Whether a user has signed out since `request` was subscribed to.
     private func isBeforeSignOut(_ request: PreparedRequest) -> Bool {
-        request.signOutCount < currentSignOutCount()
+        request.signOutCount.map { $0 < currentSignOutCount() } ?? false
     }
 
     private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {

@@ -138,7 +138,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         } catch {
             return .error(error)
         }
-        let signOutCount = request.signOutCount
+        let signOutCount = request.signOutCount ?? SignOutCounter.current
         return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
             guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
                 return send(request, with: credential, signOutCount: signOutCount, next)

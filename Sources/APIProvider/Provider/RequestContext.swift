@@ -24,8 +24,8 @@ extension PreparedRequest {
         set { if let newValue { options[ContextKey.self] = newValue } else { options.remove(ContextKey.self) } }
     }
 
-    /// The number of sign-outs in this process when the request was subscribed to. For one that no provider sends, the number now.
-    package var signOutCount: Int { context?.signOutCount ?? SignOutCounter.current }
+    /// The number of sign-outs in this process when the request was subscribed to; `nil` if no provider sends it.
+    package var signOutCount: Int? { context?.signOutCount }
 
     /// The transport that will send it, as long as it is with the middlewares. What the app gets holds no transport, and so no connection.
     var transport: (any Transport)? {

@@ -53,6 +53,14 @@ struct CoalescingTests {
         #expect(server.subscriptions == requests.count)
     }
 
+    @Test("Requests that no provider sends belong to no user, so a sign-out in between does not part them")
+    func withoutAProvider() {
+        send(PreparedRequest(.get, example))
+        AuthenticationMiddleware(token: "a") { _ in .never() }.credential = nil
+        send(PreparedRequest(.get, example))
+        #expect(server.subscriptions == 1)
+    }
+
     @Test("Requests with the same settings of their URLRequest share a response")
     func equalSettings() {
         var request = PreparedRequest("GET")
