@@ -188,7 +188,8 @@ struct ExchangeTransportTests {
             })
             let download = DefaultAPIProvider(baseURL: example, transport: transport)
                 .request(Endpoint(.get, "/a", downloadingTo: folder.url("file")))
-            let subscription = download.subscribe(onSuccess: { _ in open.append(FaultyFiles.openFiles(in: folder.url)) })
+            let subscription = download.subscribe(
+                onSuccess: { _ in open.append(FaultyFiles.openFiles(in: folder.url)) }, onFailure: { _ in })
             subscription.dispose()
             #expect(await eventually { FaultyFiles.openFiles(in: folder.url) == [] })
         }
