@@ -121,13 +121,14 @@ public struct DefaultAPIProvider: APIProvider {
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
-            let reporter = endpoint.makeProgressReporter()
-            if let report = reporter.report { request.reportProgress = report }
+            let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0) }
+            if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
             let download = request.bodyDestination.download
             let value = send(request).map { [errorMessage] response in
                 try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
             }
-            let response = endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
+            let reported = reporters.reduce(value) { $1.reportingLast(before: $0, isStream: endpoint.destination.isStream) }
+            let response = endpoint.applyTimeout(to: reported, of: request)
             return download.map { download in response.cleaningUp { download.take() } } ?? response
         }
     }

@@ -62,10 +62,7 @@ extension Endpoint {
     /// It starts again after a redirect, whose own body does not count, and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
-        copy.configuration.report = { [first = configuration.report] progress in
-            first?(progress)
-            report(progress)
-        }
+        copy.configuration.progressHandlers.append(ProgressReporter.Handler(report: report))
         return copy
     }
 
@@ -88,7 +85,8 @@ extension Endpoint {
         _ report: @escaping @MainActor (TransferProgress) -> Void
     ) -> Endpoint {
         var copy = self
-        copy.configuration.throttledHandlers.append(ThrottledProgressHandler(interval: interval, report: report))
+        copy.configuration.progressHandlers.append(
+            ProgressReporter.Handler(interval: interval) { progress in MainActor.assumeIsolated { report(progress) } })
         return copy
     }
 

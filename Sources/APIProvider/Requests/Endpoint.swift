@@ -134,8 +134,7 @@ struct EndpointConfiguration: Sendable {
     var decoder: (any BodyDecoder)?
     var adapt: (@Sendable (inout PreparedRequest) throws -> Void)?
     var validate: (@Sendable (APIResponse) throws -> Void)?
-    var report: (@Sendable (TransferProgress) -> Void)?
-    var throttledHandlers: [ThrottledProgressHandler] = []
+    var progressHandlers: [ProgressReporter.Handler] = []
     /// The longest time that the request may take in all.
     var timeout: DispatchTimeInterval?
     /// For pages and events: the number of sign-outs when the first of their requests was subscribed to.

@@ -48,7 +48,7 @@ extension StreamFeed {
                     requestDidEnd()
                     return exchange.complete()
                 }
-                exchange.whenDrained { self.didRead(data.count) }
+                exchange.onDrained { self.didRead(data.count) }
             case .end(let error): return exchange.complete(with: error)
             }
         }

@@ -3,7 +3,7 @@ package import MiniRx
 
 /// Buffers the bytes of a stream between its transfer and its reader.
 ///
-/// If the reader is behind, the transfer should pause: ``isFull`` is then true, and ``whenNotFull(_:)`` tells when to continue.
+/// If the reader is behind, ``isWritable`` is false: then the transfer should pause until ``onWritable(_:)`` calls its closure.
 ///
 /// A reader leaves when its iterator is released or its task is cancelled.
 package final class StreamBuffer: Sendable {
@@ -18,11 +18,13 @@ package final class StreamBuffer: Sendable {
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
         /// Called when a full buffer has become less than half full.
-        var notFullCallbacks: [@Sendable () -> Void] = []
+        var writableCallbacks: [@Sendable () -> Void] = []
         /// Called when the buffer is empty and the reader asks for more bytes, or when the reader leaves.
         var drainedCallbacks: [@Sendable () -> Void] = []
         /// Ends the transfer.
         var transfer: (any Disposable)?
+
+        var isWritable: Bool { end != nil || count < StreamBuffer.highWaterMark }
 
         mutating func takeFirst() -> Data? {
             guard let chunk = waiting.first else { return nil }
@@ -41,23 +43,22 @@ package final class StreamBuffer: Sendable {
 
     // MARK: - The transfer
 
-    /// Whether the reader is behind.
-    package var isFull: Bool { state.withLock { $0.end == nil && $0.count >= Self.highWaterMark } }
+    /// Whether the transfer may continue: false while the reader is behind.
+    package var isWritable: Bool { state.withLock(\.isWritable) }
 
-    /// Calls `proceed` once: immediately, if the buffer is not full or the stream has ended. Otherwise, as soon as the buffer is less than
+    /// Calls `proceed` once: immediately, if the buffer is writable. Otherwise, as soon as the buffer is less than
     /// half full, the stream ends, or the reader leaves, on the thread on which that happens.
-    package func whenNotFull(_ proceed: @escaping @Sendable () -> Void) {
-        let isNotFull = state.withLock { state in
-            guard state.end == nil, state.count >= Self.highWaterMark else { return true }
-            state.notFullCallbacks.append(proceed)
-            return false
+    package func onWritable(_ proceed: @escaping @Sendable () -> Void) {
+        let isWritable = state.withLock { state in
+            if !state.isWritable { state.writableCallbacks.append(proceed) }
+            return state.isWritable
         }
-        if isNotFull { proceed() }
+        if isWritable { proceed() }
     }
 
     /// Calls `body` once the reader has read everything and waits for more, or has left: immediately if that is so already, and otherwise
     /// on the thread on which it happens. After the end of the stream, the reader need not wait for more.
-    package func whenDrained(_ body: @escaping @Sendable () -> Void) {
+    package func onDrained(_ body: @escaping @Sendable () -> Void) {
         let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
             state.drainedCallbacks.append(body)
@@ -87,7 +88,7 @@ package final class StreamBuffer: Sendable {
             defer { state = State(waiting: state.waiting, count: state.count, end: end, drainedCallbacks: state.drainedCallbacks) }
             return state
         }
-        old?.notFullCallbacks.forEach { $0() }
+        old?.writableCallbacks.forEach { $0() }
         old?.reader?.resume(with: end)
     }
 
@@ -113,8 +114,8 @@ package final class StreamBuffer: Sendable {
             if let chunk = state.takeFirst() {
                 // Not just below the mark, so that the transfer does not pause and resume for each chunk.
                 guard state.count < Self.highWaterMark / 2 else { return (.success(chunk), []) }
-                defer { state.notFullCallbacks = [] }
-                return (.success(chunk), state.notFullCallbacks)
+                defer { state.writableCallbacks = [] }
+                return (.success(chunk), state.writableCallbacks)
             }
             guard state.end != nil || reader != nil else { return (nil, []) }
             // A copy of the iterator, in another task.
@@ -134,7 +135,7 @@ package final class StreamBuffer: Sendable {
             return state
         }
         old.transfer?.dispose()
-        (old.notFullCallbacks + old.drainedCallbacks).forEach { $0() }
+        (old.writableCallbacks + old.drainedCallbacks).forEach { $0() }
         old.reader?.resume(throwing: reason)
     }
 }

@@ -21,7 +21,7 @@ public import FoundationNetworking
     /// The number of bytes in the body of the request.
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
-    /// Whether the body of a successful response is streamed. Then ask ``whenReady(_:)`` before you read on.
+    /// Whether the body of a successful response is streamed. Then ask ``onWritable(_:)`` before you read on.
     public var streamsResponse: Bool { original.bodyDestination.isStream }
 
     private let original: PreparedRequest
@@ -131,12 +131,12 @@ public import FoundationNetworking
         do {
             // A disk may be slow, and a reader runs other code, so neither is written to under the lock.
             switch try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) {
-            case .refused: return false
-            case .done: break
+            case nil: return false
+            case .memory: break
             case .file(let file): try file.append(chunk)
             case .stream(let stream):
                 stream.append(chunk)
-                if stream.isFull { pauseIdleTime(until: stream) }
+                if !stream.isWritable { pauseIdleTime(until: stream) }
             }
             reportProgress()
             return true
@@ -253,31 +253,31 @@ extension Exchange {
     /// While the reader is behind, it is unknown whether the server sends anything.
     private func pauseIdleTime(until stream: StreamBuffer) {
         guard state.withLock({ $0.pauseIdleTime() }) else { return }
-        stream.whenNotFull { [self] in
+        stream.onWritable { [self] in
             let now = now
             state.withLock { $0.resumeIdleTime(at: now) }
             transport.timeoutMonitor?.watch(self)
         }
     }
 
-    /// Whether the reader of the stream is behind, so that ``whenReady(_:)`` would wait.
-    var isReaderBehind: Bool { streamsResponse && state.withLock(\.stream)?.isFull == true }
+    /// Whether the exchange can accept the next bytes: false while the reader of a stream is behind.
+    var isWritable: Bool { !streamsResponse || state.withLock(\.stream)?.isWritable != false }
 
     /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
     /// read most of the buffered bytes, has been released, or its task is cancelled.
     ///
     /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
     /// `proceed` is called once, on any thread.
-    public func whenReady(_ proceed: @escaping @Sendable () -> Void) {
+    public func onWritable(_ proceed: @escaping @Sendable () -> Void) {
         guard streamsResponse, let stream = state.withLock(\.stream) else { return proceed() }
-        stream.whenNotFull(proceed)
+        stream.onWritable(proceed)
     }
 
     /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream,
     /// calls it at once.
-    package func whenDrained(_ body: @escaping @Sendable () -> Void) {
+    package func onDrained(_ body: @escaping @Sendable () -> Void) {
         guard streamsResponse, let stream = state.withLock(\.stream) else { return body() }
-        stream.whenDrained(body)
+        stream.onDrained(body)
     }
 }
 

@@ -21,18 +21,6 @@ struct ExchangeState {
         case finished
     }
 
-    /// What the caller must still do with bytes that have arrived.
-    enum Reception {
-        /// The exchange has not begun, or has ended.
-        case refused
-        /// Nothing is left to do.
-        case done
-        /// The bytes are written to this file.
-        case file(PartialFile)
-        /// The bytes are given to the reader of this stream.
-        case stream(StreamBuffer)
-    }
-
     /// The end of an exchange.
     enum Ending {
         case success(HTTPURLResponse, BodySink, TransferMetrics)
@@ -162,23 +150,21 @@ struct ExchangeState {
     /// Accepts bytes of the body. Those that go into memory are appended; others are left to the caller, to be written after unlocking.
     ///
     /// - Parameter now: The time, if the bytes count as activity.
-    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> Reception {
+    /// - Returns: The file or the stream to write the bytes to; `.memory` if nothing is left to do; `nil` if the exchange has not begun or
+    ///   has ended.
+    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> BodySink? {
         if let now { recordActivity(at: now) }
-        guard isOpen else { return .refused }
+        guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
         if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
         // Bytes without a head are dropped.
-        guard case .receiving(let response, var sink) = phase else { return .done }
-        switch sink {
-        case .file(let file): return .file(file)
-        case .stream(let stream): return .stream(stream)
-        case .memory:
-            // `phase` gives up its reference first, so the bytes are appended without a copy.
-            phase = .sending
-            sink.append(chunk)
-            phase = .receiving(response, sink)
-            return .done
-        }
+        guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
+        guard case .memory = sink else { return sink }
+        // `phase` gives up its reference first, so the bytes are appended without a copy.
+        phase = .sending
+        sink.append(chunk)
+        phase = .receiving(response, sink)
+        return .memory(Data())
     }
 
     // MARK: - The end

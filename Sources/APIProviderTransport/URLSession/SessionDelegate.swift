@@ -204,7 +204,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return cancel(dataTask, of: session)
         }
         guard exchange.receive(data) else { return cancel(dataTask, of: session) }
-        if exchange.isReaderBehind { pause(dataTask, of: session, until: exchange) }
+        if !exchange.isWritable { pause(dataTask, of: session, until: exchange) }
     }
 
     /// Pauses the task until the reader of the stream has read most of the buffered bytes, or has left.
@@ -217,7 +217,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard setPaused(true) == false else { return }
         let resume = session.pause(task)
-        exchange.whenReady {
+        exchange.onWritable {
             _ = setPaused(false)
             resume()
         }

@@ -60,12 +60,12 @@ struct StreamBufferTests {
         let buffer = makeBuffer()
         var stream: ByteStream? = ByteStream(response(buffer))
         buffer.append(Data(count: StreamBuffer.highWaterMark))
-        buffer.whenNotFull(log.adds("goes on"))
+        buffer.onWritable(log.adds("goes on"))
         #expect(log.entries == [])
         withExtendedLifetime(stream) {}
         stream = nil
         #expect(log.entries == ["ended", "goes on"])
-        #expect(!buffer.isFull)
+        #expect(buffer.isWritable)
     }
 
     @Test("Each chunk is released when the next is read")

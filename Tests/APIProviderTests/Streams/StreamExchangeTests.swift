@@ -29,7 +29,7 @@ struct StreamExchangeTests {
         var (exchange, bytes) = try await open()
         let log = Log<String>()
         #expect(exchange.receive(Data(count: StreamBuffer.highWaterMark)))
-        exchange.whenReady(log.adds("ready"))
+        exchange.onWritable(log.adds("ready"))
         scheduler.advance(by: .seconds(1000))
         #expect(log.entries == [])
 

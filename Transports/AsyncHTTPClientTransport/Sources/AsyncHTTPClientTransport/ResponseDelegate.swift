@@ -61,7 +61,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         guard exchange.streamsResponse else { return task.eventLoop.makeSucceededVoidFuture() }
         // The client reads on from the server when this is fulfilled.
         let isReady = task.eventLoop.makePromise(of: Void.self)
-        exchange.whenReady { isReady.succeed() }
+        exchange.onWritable { isReady.succeed() }
         return isReady.futureResult
     }
 
