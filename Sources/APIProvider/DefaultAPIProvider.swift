@@ -121,14 +121,13 @@ public struct DefaultAPIProvider: APIProvider {
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             try endpoint.checkDestination()
-            let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0) }
-            if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
+            let reporters = endpoint.addProgressReporters(to: &request)
             let download = request.bodyDestination.download
-            let value = send(request).map { [errorMessage] response in
+            var value = send(request).map { [errorMessage] response in
                 try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
             }
-            let reported = reporters.reduce(value) { $1.reportingLast(before: $0, isStream: endpoint.destination.isStream) }
-            let response = endpoint.applyTimeout(to: reported, of: request)
+            for reporter in reporters { value = reporter.reportingLast(before: value) }
+            let response = endpoint.applyTimeout(to: value, of: request)
             return download.map { download in response.cleaningUp { download.take() } } ?? response
         }
     }
@@ -136,19 +135,20 @@ public struct DefaultAPIProvider: APIProvider {
     /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
     /// middleware follows the redirects.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        let last: Middleware.Next = { [transport] request in
+        let sendToTransport: Middleware.Next = { [transport] in .followingRedirects($0) { transport.sendWithoutFragment($0) } }
+        guard !middlewares.isEmpty else { return sendToTransport(request) }
+        let last: Middleware.Next = { request in
             var request = request
-            request.transport = nil
+            request.options.transport = nil
             // A middleware may have changed it.
             do { try request.check() } catch { return .error(error) }
-            return .followingRedirects(request) { transport.sendWithoutFragment($0) }
+            return sendToTransport(request)
         }
-        guard !middlewares.isEmpty else { return last(request) }
         let first = middlewares.reversed().reduce(last) { next, middleware in
             { request in middleware.intercept(request) { next($0.attributed(to: request)) } }
         }
         var request = request
-        request.transport = transport
+        request.options.transport = transport
         // What the app gets holds no transport, and so no connection.
         return first(request).continuing { .event($0.map { $0.releasingTransport() }.mapError { $0.releasingTransport() }) }
     }

@@ -40,7 +40,7 @@ extension APIResponse {
     }
 
     /// The decoder of the endpoint or the provider that got the response.
-    var decoder: any BodyDecoder { request.options[DecoderKey.self] ?? request.context?.decoder ?? Self.standardDecoder }
+    var decoder: any BodyDecoder { requestOptions[DecoderKey.self] ?? requestOptions.context?.decoder ?? Self.standardDecoder }
 
     private static let standardDecoder = JSONDecoder()
 
@@ -55,9 +55,9 @@ extension APIResponse {
 
     /// The response without the transport of its request, which one from a cache has.
     func releasingTransport() -> APIResponse {
-        guard request.transport != nil else { return self }
+        guard requestOptions.transport != nil else { return self }
         var response = self
-        response.request.transport = nil
+        response.request.options.transport = nil
         return response
     }
 
@@ -76,9 +76,9 @@ extension APIResponse {
     }
 
     /// Whether the provider's decoder reads a response of this type.
-    static func usesProviderDecoder(for type: Any.Type) -> Bool {
+    static func usesProviderDecoder(for type: any Decodable.Type) -> Bool {
         let type = (type as? any OptionalResponse.Type)?.wrapped ?? type
-        return type != Data.self && type != String.self && type is any Decodable.Type
+        return type != Data.self && type != String.self
     }
 }
 

@@ -17,31 +17,49 @@ package final class RequestContext: Sendable {
     }
 }
 
+extension RequestOptions {
+    /// What the provider says of the request; `nil` if no provider sends it.
+    fileprivate(set) var context: RequestContext? {
+        get { self[ContextKey.self] }
+        set { if let newValue { self[ContextKey.self] = newValue } else { remove(ContextKey.self) } }
+    }
+
+    /// The transport that will send the request, as long as it is with the middlewares. What the app gets holds no transport, and so no
+    /// connection.
+    var transport: (any Transport)? {
+        get { self[TransportKey.self] }
+        set { if let newValue { self[TransportKey.self] = newValue } else { remove(TransportKey.self) } }
+    }
+}
+
 extension PreparedRequest {
     /// What its provider says of it; `nil` if no provider sends it.
     package var context: RequestContext? {
-        get { options[ContextKey.self] }
-        set { if let newValue { options[ContextKey.self] = newValue } else { options.remove(ContextKey.self) } }
+        get { options.context }
+        set { options.context = newValue }
     }
 
     /// The number of sign-outs in this process when the request was subscribed to; `nil` if no provider sends it.
     package var signOutCount: Int? { context?.signOutCount }
 
-    /// The transport that will send it, as long as it is with the middlewares. What the app gets holds no transport, and so no connection.
-    var transport: (any Transport)? {
-        get { options[TransportKey.self] }
-        set { if let newValue { options[TransportKey.self] = newValue } else { options.remove(TransportKey.self) } }
-    }
-
     /// The header fields that the provider's transport adds to it now, or sets in place of its own, such as cookies; `nil` if that is
     /// unknown. A cache reads them, because a response may vary by them. They are known while the request is with the middlewares.
-    public var addedHeaders: HTTPHeaders? { transport?.addedHeaders(for: self) }
+    public var addedHeaders: HTTPHeaders? { options.transport?.addedHeaders(for: self) }
+
+    /// The request that `change` has made of it, attributed to the same provider.
+    func changed(by change: (inout PreparedRequest) throws -> Void) rethrows -> PreparedRequest {
+        var changed = self
+        try change(&changed)
+        return changed.attributed(to: self)
+    }
 
     /// Attributes a request that a middleware has made to the provider of `request`, and hides the secrets of both.
     func attributed(to request: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var attributed = self
-        (attributed.context, attributed.transport, attributed.baseURL) = (request.context, request.transport, request.baseURL)
+        (attributed.context, attributed.options.transport, attributed.baseURL) = (
+            request.context, request.options.transport, request.baseURL
+        )
         attributed.secrets.merge(request.secrets)
         return attributed
     }
@@ -57,7 +75,7 @@ extension Error {
         guard case .transport(var request, let underlying)? = self as? APIError else {
             return (self as? APIError)?.mapResponse { $0.releasingTransport() } ?? self
         }
-        request.transport = nil
+        request.options.transport = nil
         return APIError.transport(request, underlying: underlying)
     }
 }

@@ -31,7 +31,7 @@ struct BaseURL: Sendable {
         let (added, ownPath) = (query.percentEncoded, path.percentEncoded)
         var text = ownPath.isEmpty ? start : startWithoutSlashes
         text.reserveCapacity(text.utf8.count + ownPath.utf8.count + added.utf8.count + 2)
-        if ownPath.hasPrefix("/"), !ownPath.hasPrefix("//") {
+        if ownPath.utf8.starts(with: "/".utf8), !ownPath.utf8.starts(with: "//".utf8) {
             text += ownPath
         } else if !ownPath.isEmpty {
             text += "/"

@@ -29,7 +29,7 @@ extension Endpoint {
                     + "\"http://127.0.0.1:8080\" (URL(string:) is nil for a text that is no URL), or write the path as .url(_:)")
         }
         var request = PreparedRequest(method, try base.appending(path, query), headers: headers)
-        request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted)
+        if !path.secrets.isEmpty { request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted) }
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
         (request.context, request.baseURL) = (context, baseURL?.url)
         let destination = configuration.newDestination()
@@ -42,10 +42,8 @@ extension Endpoint {
             if headers["Content-Type"] == nil { request.headers["Content-Type"] = content.type }
         }
         if let adapt = configuration.adapt {
-            let original = request
-            try adapt(&request)
             // Even a request that the closure has made anew is the endpoint's.
-            request = request.attributed(to: original)
+            request = try request.changed(by: adapt)
             request.bodyDestination = destination
         }
         try request.check()

@@ -22,11 +22,14 @@ final class ProgressReporter: Sendable {
     }
 
     private let handler: Handler
+    private let isStream: Bool
     private let queue: DispatchQueue
     private let state = Locked(State())
 
-    init(_ handler: Handler) {
-        self.handler = handler
+    /// - Parameter isStream: Whether the value of the request is a stream. Progress is then still reported after the value, while the stream
+    ///   is read.
+    init(_ handler: Handler, isStream: Bool) {
+        (self.handler, self.isStream) = (handler, isStream)
         queue = handler.interval != nil ? .main : DispatchQueue(label: "APIProvider.progress", target: .global(qos: .userInitiated))
     }
 
@@ -41,9 +44,8 @@ final class ProgressReporter: Sendable {
         if let due { schedule(at: due) }
     }
 
-    /// Wraps `single` so that the last progress is reported before its value, and none after it or after a dispose. If the value is a
-    /// stream, progress is still reported after the value, while the stream is read.
-    func reportingLast<Element>(before single: Single<Element>, isStream: Bool) -> Single<Element> {
+    /// Wraps `single` so that the last progress is reported before its value, and none after it or after a dispose.
+    func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         // The value follows the reports on their queue. The main queue is the app's to choose.
         let ordered = handler.interval != nil ? single : single.observe(on: SerialDispatchQueueScheduler(queue: queue))
         let hasSucceeded = Locked(false)
@@ -77,5 +79,15 @@ final class ProgressReporter: Sendable {
             if let progress { handler.report(progress) }
         }
         if time <= .now() { queue.async(execute: report) } else { queue.asyncAfter(deadline: time, execute: report) }
+    }
+}
+
+extension Endpoint {
+    /// Creates the reporters of one request, which then reports its progress to them.
+    func addProgressReporters(to request: inout PreparedRequest) -> [ProgressReporter] {
+        guard !configuration.progressHandlers.isEmpty else { return [] }
+        let reporters = configuration.progressHandlers.map { ProgressReporter($0, isStream: destination.isStream) }
+        request.reportProgress = { progress in reporters.forEach { $0.report(progress) } }
+        return reporters
     }
 }

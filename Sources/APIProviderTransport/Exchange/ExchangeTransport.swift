@@ -107,7 +107,7 @@ public import FoundationNetworking
     ///
     /// The body of a successful response goes where the endpoint says: into memory, to a file, or to the reader of a stream.
     /// `maxRequestsPerHost`, `timeoutIntervalForResource` and `maxResponseSize` do not apply to streams. The server has to wait while the
-    /// reader is behind, if the closure of the transport calls ``Exchange/whenReady(_:)``.
+    /// reader is behind, if the closure of the transport calls ``Exchange/onWritable(_:)``.
     ///
     /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request
     /// is sent again.
@@ -134,8 +134,9 @@ public import FoundationNetworking
     private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
         // A file may have changed since the request was made.
         try request.body?.check()
+        let ownHeaders = ownHeaders(for: request)
         var request = request
-        request.addMissingHeaders(ownHeaders(for: request))
+        if !ownHeaders.isEmpty { request.addMissingHeaders(ownHeaders) }
         try request.check()
         return request
     }

@@ -55,7 +55,7 @@ extension HTTPURLResponse {
     /// Whether it is a part of the content, to a request without a `Range` (RFC 9110, section 15.3.7).
     ///
     /// - Parameter range: The `Range` of the request.
-    package func isUnaskedPart(range: String?) -> Bool { statusCode == 206 && range == nil }
+    package func isUnaskedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
 
     /// Whether the body is the content for which a download has asked. That of a 202, 204, 205 or 207 says something else, or nothing. A 206
     /// has it if its range begins where that of the request does.

@@ -11,6 +11,8 @@ public struct APIResponse: Sendable {
         get { content.request }
         set { content.request = newValue }
     }
+    /// The options of ``request``, without a copy of the request.
+    package var requestOptions: RequestOptions { content.request.options }
     /// Foundation's response. For its header fields, see ``headers``.
     public var httpResponse: HTTPURLResponse { content.head }
     /// The body. Empty if the body is streamed: see ``StreamedResponse``.

@@ -79,7 +79,9 @@ extension String {
     }
 
     /// The length of `https://` or `http://` at the start of the text, in bytes; `nil` if it starts otherwise, such as with `HTTP://`.
-    var lengthOfHTTPStart: Int? { hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil }
+    var lengthOfHTTPStart: Int? {
+        withBytes { $0.starts(with: "https://".utf8) ? 8 : $0.starts(with: "http://".utf8) ? 7 : nil }
+    }
 
     /// Whether it is the scheme of HTTP or HTTPS.
     package var isHTTP: Bool {

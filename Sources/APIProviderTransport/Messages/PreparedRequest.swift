@@ -28,12 +28,8 @@ public struct PreparedRequest: Sendable {
 
     /// Whether ``check()`` has found nothing wrong with what the request has now.
     var isChecked = false
-    /// Texts that no error and no log shows.
-    package var secrets = RequestSecrets()
-    /// The requests that have been redirected to this one, the first first.
-    package var redirectChain: [RedirectedRequest] = []
-    /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
-    package private(set) var foundationRequest: URLRequest?
+    /// What most requests do not have. A request passes through each middleware, so this is in a box.
+    private var rare: Boxed<Rare>?
 
     /// Creates a request, which has no options. To change a request, change a copy.
     ///
@@ -46,8 +42,43 @@ public struct PreparedRequest: Sendable {
     ///   - headers: The header fields.
     ///   - body: The body, already encoded.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
-        (self.method, self.url, self.headers, self.body, options) = (method, url, headers, body, RequestOptions())
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        options = RequestOptions()
     }
+
+    // MARK: - What most requests do not have
+
+    private struct Rare: Sendable {
+        var secrets = RequestSecrets()
+        var redirectChain: [RedirectedRequest] = []
+        var foundationRequest: URLRequest?
+    }
+
+    private var rareValues: Rare {
+        get { rare?.wrappedValue ?? Rare() }
+        set { rare = Boxed(wrappedValue: newValue) }
+    }
+
+    /// Texts that no error and no log shows.
+    package var secrets: RequestSecrets {
+        get { rareValues.secrets }
+        set { rareValues.secrets = newValue }
+    }
+    /// The requests that have been redirected to this one, the first first.
+    package var redirectChain: [RedirectedRequest] {
+        get { rareValues.redirectChain }
+        set { rareValues.redirectChain = newValue }
+    }
+    /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
+    package private(set) var foundationRequest: URLRequest? {
+        get { rareValues.foundationRequest }
+        set { rareValues.foundationRequest = newValue }
+    }
+
+    // MARK: - Foundation's request
 
     /// The request as Foundation has it, without its body.
     ///
