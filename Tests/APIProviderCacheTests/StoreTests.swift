@@ -100,6 +100,21 @@ struct StoreTests {
         #expect(cache.responses(for: "key99") != [])
     }
 
+    @Test("On disk, storing the same keys again or removing them counts no other file, however full the folder is")
+    func fullFolder() throws {
+        let caches = [100_000, 1_000_000].map { DiskCache(folder.url("cache"), maxBytes: $0) }
+        for number in 0..<24 { caches[0].replace([response("1")], for: "key\(number)") }
+        // What another cache stores counts when this one counts all files. Then it removes the oldest.
+        for number in 0..<10 { caches[1].replace([response("1")], for: "other\(number)") }
+        for number in 0..<100 {
+            if number.isMultiple(of: 2) { caches[0].replace([], for: "key\(number % 24)") }
+            caches[0].replace([response("2")], for: "key\(number % 24)")
+        }
+        #expect(try files().count == 34)
+        caches[0].replace([response("1")], for: "new")
+        #expect(try files().count == 21)
+    }
+
     @Test("On disk, a file that takes all blocks fits, and a larger one does not", arguments: [(3_000, true), (5_000, false)])
     func wholeBlocks(count: Int, fits: Bool) {
         let cache = DiskCache(folder.url("cache"), maxBytes: 4_096)
