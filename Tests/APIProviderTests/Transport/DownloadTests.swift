@@ -401,7 +401,8 @@ struct DownloadTests {
     }
 }
 
-private struct ClosureMiddleware: Middleware {
+/// A middleware of a test.
+struct ClosureMiddleware: Middleware {
     let closure: @Sendable (PreparedRequest, @escaping Next) -> Single<APIResponse>
 
     init(_ closure: @escaping @Sendable (PreparedRequest, @escaping Next) -> Single<APIResponse>) { self.closure = closure }
