@@ -123,6 +123,15 @@ struct StoreTests {
         #expect(cache.responses(for: "a") == (fits ? responses : []))
     }
 
+    @Test("On disk, files that take all blocks together stay, also when the next process counts them")
+    func allBlocks() throws {
+        for _ in 0..<2 {
+            let cache = DiskCache(folder.url("cache"), maxBytes: 8_192)
+            for key in ["a", "b"] { cache.replace([response("1")], for: key) }
+            #expect(try files().count == 2)
+        }
+    }
+
     @Test("On disk, reading a file counts as a use")
     func readingIsUse() throws {
         let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)

@@ -56,7 +56,8 @@ struct AuthenticationMiddlewareTests {
         DefaultAPIProvider(baseURL: example, transport: ClosureTransport(send), middlewares: middlewares)
     }
 
-    private let get = Endpoint(.get, "") { $0 }
+    /// Its timeout is long enough for a refresh in a task on a busy machine.
+    private let get = Endpoint(.get, "", timeoutInterval: 600) { $0 }
 
     private static func failing(token: String? = "a", hosts: Set<String>? = nil) -> AuthenticationMiddleware<String> {
         AuthenticationMiddleware(token: token, hosts: hosts) { _ in .error(TestError("refresh")) }
