@@ -87,6 +87,13 @@ struct StoreTests {
         }
     }
 
+    @Test("In memory, there are 20 MB unless the app says otherwise")
+    func defaultSize() {
+        let store = CacheMiddleware.Storage.memory().makeStore().0
+        for key in ["a", "b"] { store.replace([response(String(repeating: "x", count: 12_000_000))], for: key) }
+        #expect(store.responses(for: "a").isEmpty && store.responses(for: "b").count == 1)
+    }
+
     @Test("On disk, old files are removed until a tenth is free, and each file counts as whole blocks")
     func eviction() throws {
         let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
