@@ -24,8 +24,10 @@ struct Arguments {
     }
 
     init(_ words: Words, environment: [String: String]) throws {
-        guard let name = words.operands.first else { throw Misuse(message: "a command is missing") }
-        guard let command = Command(rawValue: name) else { throw Misuse(message: "there is no command \(name.printable)") }
+        guard let name = words.operands.first else { throw Misuse(message: "a command is missing; see github-demo --help") }
+        guard let command = Command(rawValue: name) else {
+            throw Misuse(message: "there is no command \(name.printable); \(Command.suggestion(for: name) ?? "see github-demo --help")")
+        }
         let (options, operands) = (words.options, words.operands.dropFirst())
         func check(_ isRight: Bool, _ message: @autoclosure () -> String) throws {
             if !isRight { throw Misuse(message: "\(command.rawValue) \(message())", command: command) }
@@ -82,7 +84,8 @@ struct Words {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             guard let option = Option(rawValue: parts[0] == "-h" ? "--help" : parts[0]) else {
                 // The text after "=" may be a secret.
-                throw Arguments.Misuse(message: "there is no option \(parts[0].printable)")
+                let suggestion = Option.suggestion(for: parts[0]).map { "; \($0)" } ?? ""
+                throw Arguments.Misuse(message: "there is no option \(parts[0].printable)\(suggestion)")
             }
             if option.value == nil {
                 guard parts.count == 1 else { throw Arguments.Misuse(message: "\(option.rawValue) takes no value") }
@@ -100,4 +103,12 @@ struct Words {
 
     /// The command to help with, if one is named.
     var command: Command? { operands.first.flatMap(Command.init) }
+}
+
+extension CaseIterable where Self: RawRepresentable<String> {
+    /// A question about the name that was probably meant. `nil` if none differs by two letters or fewer.
+    fileprivate static func suggestion(for name: String) -> String? {
+        let distances = allCases.map { (name: $0.rawValue, distance: $0.rawValue.difference(from: name).count) }
+        return distances.filter { $0.distance <= 2 }.min { $0.distance < $1.distance }.map { "did you mean \($0.name)?" }
+    }
 }

@@ -81,7 +81,7 @@ enum Option: String, CaseIterable {
         case .page: "the page, from 1"
         case .perPage: "the number of repositories on a page, from 1 to 100 (30)"
         case .live: "ask GitHub, over the network"
-        case .baseURL: "ask another server: https://github.example.com/api/v3"
+        case .baseURL: "--live from another server: https://github.example.com/api/v3"
         case .token: "the access token; GITHUB_TOKEN in the environment is safer"
         case .json: "print the JSON that came; of a sign-in, the scopes"
         case .verbose: "log requests and what an error means, without secrets"

@@ -14,8 +14,9 @@ enum GitHubDemo {
         } catch let misuse as Arguments.Misuse {
             end(with: 64, misuse.message, "\n" + Command.usage(of: misuse.command))  // EX_USAGE of sysexits.h
         } catch {
-            if isVerbose { try? Output.error.print(Output.error.dim("\(error)".printable)) }
-            end(with: 1, error.sentence)
+            let (description, sentence) = ("\(error)".printable, error.sentence)
+            if isVerbose, !error.isLogged, description != sentence { try? Output.error.print(Output.error.dim(description)) }
+            end(with: 1, sentence)
         }
     }
 

@@ -16,9 +16,12 @@ struct Session {
     private let provider: any APIProvider
     /// Where the answer comes from, as a sentence.
     private let source: String
+    /// Whether it is a sample, which does not depend on the request.
+    private let isSample: Bool
 
     init(_ arguments: Arguments) throws {
         self.arguments = arguments
+        isSample = !arguments.isLive && arguments.recording == nil
         let configuration: URLSessionConfiguration
         if arguments.isLive {
             configuration = .ephemeral
@@ -30,7 +33,7 @@ struct Session {
         } else {
             MockURLProtocol.responseWithDTO(type: arguments.sample)
             configuration = MockURLProtocol.configuration
-            source = "Sample data (\(arguments.sample.fileName).json). Use --live to ask GitHub."
+            source = "Sample data (\(arguments.sample.fileName).json), the same for every request. Use --live to ask GitHub."
         }
 
         var middlewares: [any Middleware] = [DefaultHeadersMiddleware()]
@@ -49,13 +52,17 @@ struct Session {
         switch arguments.command {
         case .search:
             try await show(SearchRequest(keyword: operand, page: page, perPage: perPage)) {
-                (Table($0.items), "\($0.items.count) of \($0.totalCount) repositories for \"\(operand.printable)\".")
+                let subject = isSample ? "" : " for \"\(operand.printable)\""
+                return (Table($0.items), "\($0.items.count) of \($0.totalCount) repositories\(subject).")
             }
         case .user:
             try await show(UserRequest(login: arguments.operand)) { (Table($0), nil) }
         case .starred:
             try await show(StarredRequest(login: operand, page: page, perPage: perPage)) {
-                (Table($0), "\($0.count) repositories that \(operand.printable) has starred.")
+                (
+                    Table($0),
+                    isSample ? "\($0.count) starred repositories." : "\($0.count) repositories that \(operand.printable) has starred."
+                )
             }
         case .login:
             let request = AccessTokenRequest(

@@ -10,8 +10,8 @@ final class DiskCache: CacheStore {
     /// The path of the folder inside `folder` that contains the files.
     private let responsesPath: String
     private let maxBytes: Int
-    /// The approximate number of bytes that the files take: the last count of all files, plus the bytes that this process has written since
-    /// then. A replaced file counts twice until the next count. `nil` before the first count.
+    /// The approximate number of bytes that the files take: the last count of all files, and what this process has changed since then. What
+    /// other processes store counts at the next count. `nil` before the first count.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
@@ -38,21 +38,24 @@ final class DiskCache: CacheStore {
 
     func replace(_ responses: [CachedResponse], for key: String) {
         let (path, responses) = (path(of: key), responses.suffix(maxBytes: maxBytes))
+        var status = stat()
+        let isThere = lstat(path, &status) == 0
+        let isStored = isThere && status.isPrivate(S_IFREG)
+        let oldSize = isStored ? status.st_size.roundedUpToBlocks : 0
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.roundedUpToBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
-            return
+            return size.withLock { $0 = $0.map { $0 - oldSize } }
         }
         do {
-            var status = stat()
-            if lstat(path, &status) == 0, !status.isPrivate(S_IFREG) { unlink(path) }
+            if isThere, !isStored { unlink(path) }
             try PartialFile.replace(URL(fileURLWithPath: path), with: data, mode: 0o600, isDurable: false)
         } catch {
             // The old response is outdated.
             unlink(path)
         }
         let needsRecount = size.withLock { size in
-            size = size.map { $0 + data.count.roundedUpToBlocks }
+            size = size.map { $0 + data.count.roundedUpToBlocks - oldSize }
             return size.map { $0 > maxBytes } ?? true
         }
         if needsRecount { evictLeastRecentlyUsed() }

@@ -22,7 +22,8 @@ struct FreshnessTests {
             (["Expires": "IN10", "Date": "no date"], 10), (["Expires": "IN10", "Date": "AGO5"], 10),
             (["Cache-Control": "no-store, must-understand, max-age=10"], 10), (["Last-Modified": "AGO100", "Date": "NOW"], 10),
             (["Cache-Control": "max-age=99999999999"], 2_147_483_648), (["Last-Modified": "AGO100000000"], 86_400),
-            (["Cache-Control": "max-age=-1"], 0), (["Cache-Control": "max-age='10'"], 0), (["Cache-Control": "max-age"], 0),
+            (["Cache-Control": "max-age=-1"], 0), (["Cache-Control": "max-age='10'", "Expires": "IN10"], 0),
+            (["Cache-Control": "max-age"], 0),
             (["Cache-Control": "max-age=\"\""], 0),
             (["Cache-Control": "max-age=0", "Expires": "IN10"], 0), (["Cache-Control": "No-CaChE=\"a\", max-age=10"], 0),
             (["Cache-Control": "max-age=10", "Age": "2147483649"], 0), (["Expires": "0"], 0), (["Expires": "NOW"], 0),
@@ -762,6 +763,15 @@ struct StoringTests {
         _ = try await world.get("/a", [:], method: .head)
         let stored = try await world.get("/a", [:], .onlyIfCached)
         #expect(stored.text == "1" && stored.value(forHTTPHeaderField: "X-A") == "1")
+    }
+
+    @Test(
+        "A response keeps the headers that later middlewares have set, unless it is a redirect",
+        arguments: [(200, "a"), (399, nil), (400, "a")])
+    func laterHeaders(status: Int, value: String?) async throws {
+        let world = World(behind: [DefaultHeadersMiddleware(["X-Later": "a"])])
+        MockURLProtocol.stub(.get, "/a", respond: .status(status))
+        #expect(try await world.get().request.headers["X-Later"] == value)
     }
 
     @Test("The query is part of the key, and the fragment is not")

@@ -87,6 +87,13 @@ struct StoreTests {
         }
     }
 
+    @Test("In memory, there are 20 MB unless the app says otherwise")
+    func defaultSize() {
+        let store = CacheMiddleware.Storage.memory().makeStore().0
+        for key in ["a", "b"] { store.replace([response(String(repeating: "x", count: 12_000_000))], for: key) }
+        #expect(store.responses(for: "a").isEmpty && store.responses(for: "b").count == 1)
+    }
+
     @Test("On disk, old files are removed until a tenth is free, and each file counts as whole blocks")
     func eviction() throws {
         let cache = DiskCache(folder.url("cache"), maxBytes: 100_000)
@@ -100,12 +107,36 @@ struct StoreTests {
         #expect(cache.responses(for: "key99") != [])
     }
 
+    @Test("On disk, storing the same keys again or removing them counts no other file, however full the folder is")
+    func fullFolder() throws {
+        let caches = [100_000, 1_000_000].map { DiskCache(folder.url("cache"), maxBytes: $0) }
+        for number in 0..<24 { caches[0].replace([response("1")], for: "key\(number)") }
+        // What another cache stores counts when this one counts all files. Then it removes the oldest.
+        for number in 0..<10 { caches[1].replace([response("1")], for: "other\(number)") }
+        for number in 0..<100 {
+            if number.isMultiple(of: 2) { caches[0].replace([], for: "key\(number % 24)") }
+            caches[0].replace([response("2")], for: "key\(number % 24)")
+        }
+        #expect(try files().count == 34)
+        caches[0].replace([response("1")], for: "new")
+        #expect(try files().count == 21)
+    }
+
     @Test("On disk, a file that takes all blocks fits, and a larger one does not", arguments: [(3_000, true), (5_000, false)])
     func wholeBlocks(count: Int, fits: Bool) {
         let cache = DiskCache(folder.url("cache"), maxBytes: 4_096)
         let responses = [response(String(repeating: "x", count: count))]
         cache.replace(responses, for: "a")
         #expect(cache.responses(for: "a") == (fits ? responses : []))
+    }
+
+    @Test("On disk, files that take all blocks together stay, also when the next process counts them")
+    func allBlocks() throws {
+        for _ in 0..<2 {
+            let cache = DiskCache(folder.url("cache"), maxBytes: 8_192)
+            for key in ["a", "b"] { cache.replace([response("1")], for: key) }
+            #expect(try files().count == 2)
+        }
     }
 
     @Test("On disk, reading a file counts as a use")

@@ -117,6 +117,27 @@ struct PlainURLSessionTests {
         #expect(MockURLProtocol.requests.map { $0.headers["X-Own"] } == ["session"])
     }
 
+    @Test("A session is refused what a real one is refused, and the mock sees nothing of it")
+    func refusedBySessions() async throws {
+        var (withBody, withStream, empty) = (request("/a"), request("/a"), request("/a"))
+        (withBody.httpBody, withStream.httpBodyStream, empty.httpBody) = (body, InputStream(data: body), Data())
+        let other = URLRequest(url: try #require(URL(string: "unknown://host/a")))
+        for (request, code) in [
+            (withBody, URLError.Code.dataLengthExceedsMaximum), (withStream, .dataLengthExceedsMaximum), (other, .unsupportedURL),
+        ] {
+            #expect((await outcome { session.dataTask(with: request, completionHandler: $0).resume() }.error as? URLError)?.code == code)
+        }
+        let upload = await outcome { session.uploadTask(with: request("/a"), from: body, completionHandler: $0).resume() }
+        #expect((upload.error as? URLError)?.code == .dataLengthExceedsMaximum)
+        #expect(MockURLProtocol.requests.isEmpty)
+        MockURLProtocol.stub(.get, "/a", respond: .status(200))
+        #expect(await outcome { session.dataTask(with: empty, completionHandler: $0).resume() }.status == 200)
+        MockURLProtocol.stub("a DELETE", where: { $0.method == .delete && $0.body == body }, respond: .status(204))
+        withBody.httpMethod = "DELETE"
+        let deletion = withBody
+        #expect(await outcome { session.dataTask(with: deletion, completionHandler: $0).resume() }.status == 204)
+    }
+
     @Test("A status below 200 is the response")
     func informational() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(199))
@@ -132,6 +153,7 @@ struct PlainURLSessionTests {
             let outcome = await outcome { done in session.downloadTask(with: request("/a")) { done(nil, $1, $2) }.resume() }
             let error = try #require(outcome.error)
             #expect("\(error)".contains("download task"))
+            #expect(try verification().contains("download task"))
             await #expect(throws: (any Error).self) { try await session.download(for: request("/a")) }
         }
     }

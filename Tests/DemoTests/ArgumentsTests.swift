@@ -50,9 +50,11 @@ struct ArgumentsTests {
     @Test(
         "An error says what is wrong, and knows the command if the error is about one",
         arguments: [
-            ("", "a command is missing", nil),
-            ("serch x", "no command serch", nil),
-            ("user x --verbos=ghp_secret", "no option --verbos", nil),
+            ("", "a command is missing; see github-demo --help", nil),
+            ("help", "no command help; see github-demo --help", nil),
+            ("serch x", "no command serch; did you mean search?", nil),
+            ("uesr x", "no command uesr; did you mean user?", nil),
+            ("user x --verbos=ghp_secret", "no option --verbos; did you mean --verbose?", nil),
             ("user x -v", "no option -v", nil),
             ("search", "needs a KEYWORD", .search),
             ("user a ghp_secret", "put quotes around spaces", .user),
@@ -82,6 +84,7 @@ struct ArgumentsTests {
         #expect(text.hasPrefix("usage: github-demo "))
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
         for option in command?.options ?? [] { #expect(text.contains("\n  \(option.synopsis)  ")) }
+        #expect(command == nil || text.contains("--base-url URL  --live from another server"))
         for command in Command.allCases where text.contains("COMMAND --help") { #expect(text.contains("\n  \(command.rawValue) ")) }
     }
 

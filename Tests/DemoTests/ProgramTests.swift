@@ -69,6 +69,21 @@ struct ProgramTests {
         #expect(outcome.status == 1)
     }
 
+    @Test("--verbose prints the error of a connection once, before the sentence for people")
+    func refused() async throws {
+        let outcome = try await Program(["user", "--base-url", "\(LoopbackServer.refusingURL())", "--verbose"]).run()
+        let lines = outcome.error.split(separator: "\n")
+        #expect(lines.count == 2 && lines[0].contains("failed: no connection could be made"), "\(outcome.error)")
+        #expect(lines.last == "github-demo: The server could not be reached. Check the connection, and try again.")
+    }
+
+    @Test("A sample says what it is, and does not claim to answer", arguments: ["search", "user", "starred"])
+    func sample(command: String) async throws {
+        let outcome = try await Program([command, "zzzzqqq"]).run()
+        #expect(outcome.status == 0 && !outcome.output.contains("zzzzqqq"))
+        #expect(outcome.output.contains("json), the same for every request. Use --live to ask GitHub.\n"), "\(outcome.output)")
+    }
+
     private func fixture(_ type: MockURLProtocol.MockDTOType) -> String {
         let types = MockURLProtocol.MockDTOType.self
         let url = types.bundle.url(forResource: "\(type.fileName).json", withExtension: nil, subdirectory: types.subdirectory)

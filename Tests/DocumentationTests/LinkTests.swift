@@ -45,7 +45,7 @@ struct LinkTests {
 
 extension String {
     /// The first group of each match of `pattern`.
-    fileprivate func matches(of pattern: String) throws -> [String] {
+    func matches(of pattern: String) throws -> [String] {
         let expression = try NSRegularExpression(pattern: pattern)
         return expression.matches(in: self, range: NSRange(startIndex..., in: self)).compactMap { match in
             Range(match.range(at: 1), in: self).map { String(self[$0]) }

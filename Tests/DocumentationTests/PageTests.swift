@@ -41,4 +41,17 @@ struct PageTests {
             #expect(isSaid, "Nothing says: \(message)")
         }
     }
+
+    @Test("No page names what only the packages of transports and servers can import")
+    func systemInterface() throws {
+        let sources = try PackageFile.files(below: "Sources", withExtensions: "swift").map(\.text).joined()
+        let interface = try PackageFile.files(below: "Documentation/Interface", withExtensions: "txt").map(\.text).joined()
+        let words = Set(interface.components(separatedBy: CharacterSet.alphanumerics.inverted))
+        let names = Set(try sources.matches(of: #"@_spi\(\w+\) public (?:static |final )?(?:func|var|class|struct) (\w+)"#))
+            .subtracting(words)
+        #expect(names.contains("makeReader"))
+        for page in try ["Sources", "Documentation"].flatMap({ try PackageFile.files(below: $0, withExtensions: "md") }) {
+            for name in names { #expect(!["(", "`"].contains { page.text.contains("`\(name)\($0)") }, "\(page.path) names \(name)") }
+        }
+    }
 }

@@ -35,6 +35,15 @@ struct AfterTests {
         #expect(log.entries == ["after", "disposed"])
     }
 
+    @Test("They do not run for an event that is not passed on, because the closure before it has disposed")
+    func disposedBefore() {
+        let disposable = SerialDisposable()
+        disposable.disposable = producer.single
+            .do(onSuccess: { _ in disposable.dispose() }, afterSuccess: { [log] _ in log.append("after") }).subscribe { _ in }
+        producer.send(.success(1))
+        #expect(log.entries == [])
+    }
+
     /// Runs its source in the subscription itself, in a child, or in a run of its own.
     private static let chains: [(String, @Sendable (Single<Int>) -> Single<Int>)] = [
         ("flatMap", { $0 }), ("the last of zip", { .zip(.just(1), $0) { $0 + $1 } }),

@@ -23,7 +23,7 @@ import FoundationNetworking
 /// ### Their response
 ///
 /// Each of the equal requests gets the response, or the error. If one is disposed, the others go on. When the last is disposed, the request
-/// that was sent is cancelled. Only the first reports progress.
+/// that was sent is cancelled. Only the first reports progress, and the response's ``APIResponse/request`` is the first one.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod
@@ -41,9 +41,9 @@ public final class CoalescingMiddleware: Middleware {
     }
 
     private struct State {
-        var running: [Key: (number: Int, response: Single<APIResponse>)] = [:]
-        /// The number of the last request, which tells it from a later one with the same key.
-        var last = 0
+        /// The requests by their key, and the number of the run that is under way.
+        var running: [Key: (run: Int, response: Single<APIResponse>)] = [:]
+        var lastRun = 0
     }
 
     private let state = Locked(State())
@@ -66,11 +66,18 @@ public final class CoalescingMiddleware: Middleware {
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
-                shared.last += 1
-                let own = Single.deferred { next(request) }.do(onDispose: { [state, number = shared.last] in
-                    _ = state.withLock { $0.running[key]?.number == number ? $0.running.removeValue(forKey: key) : nil }
-                }).share()
-                shared.running[key] = (shared.last, own)
+                // A request that comes while a run ends starts another, which keeps the entry.
+                let own = Single.deferred { [state] in
+                    let run = state.withLock { shared in
+                        shared.lastRun += 1
+                        shared.running[key]?.run = shared.lastRun
+                        return shared.lastRun
+                    }
+                    return next(request).do(onDispose: {
+                        _ = state.withLock { $0.running[key]?.run == run ? $0.running.removeValue(forKey: key) : nil }
+                    })
+                }.share()
+                shared.running[key] = (0, own)
                 return own
             }
             // The entry exists before its subscription, and a subscription is disposed only after it has begun. So `onDispose` always

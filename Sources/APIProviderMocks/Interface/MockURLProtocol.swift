@@ -59,8 +59,9 @@ public class MockURLProtocol: URLProtocol {
         // A transport adds the settings of its session itself.
         if mark == TaskMark.current || mark == TaskMark.late {
             if let task { sent.secrets = task.requestSecrets }
-        } else if Self.liveScope?.mayHaveHiddenSettings == true {
-            addSessionSettings(to: &sent)
+        } else {
+            if let error = sent.sessionError { return player.play(.failure(error), context) }
+            if Self.liveScope?.mayHaveHiddenSettings == true { addSessionSettings(to: &sent) }
         }
         let time = mark == TaskMark.late ? DispatchTime(uptimeNanoseconds: 0) : creationTime
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)

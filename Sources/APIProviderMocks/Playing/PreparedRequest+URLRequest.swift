@@ -16,6 +16,14 @@ extension PreparedRequest {
         body = (request.httpBody ?? request.httpBodyStream.map { Data(reading: $0) }).map { RequestBody($0) }
     }
 
+    /// The error with which a session ends the request before it is sent. `nil` if it is sent.
+    var sessionError: URLError? {
+        if url.scheme?.isHTTP == false { return URLError(.unsupportedURL, userInfo: [NSURLErrorFailingURLErrorKey: url]) }
+        guard method == .get, let body, body.count > 0 else { return nil }
+        return URLError(
+            .dataLengthExceedsMaximum, reason: "a URLSession sends no GET with a body", userInfo: [NSURLErrorFailingURLErrorKey: url])
+    }
+
     /// The request as a protocol class sees it, with its body in memory.
     var urlRequestWithBody: URLRequest {
         var request = urlRequest

@@ -214,7 +214,7 @@ extension Exchange {
             }
         case .failure(let error, let sink):
             transport.executor.execute { [self] in
-                let urlError = sink == nil ? (error as? URLError)?.addingUploadHint(for: original) : nil
+                let urlError = sink == nil ? (error as? URLError)?.addingSizeHint(for: original) : nil
                 deliver(nil) { throw urlError ?? error }
             }
         case .endOfStream(let stream, let error):

@@ -244,14 +244,29 @@ extension HTTPURLResponse {
 }
 
 extension URLError {
-    /// Adds a reason to the error of a connection that was lost during a large upload: servers that refuse a body often just close. Nobody
-    /// knows how much of the body the server has read, because bytes that were sent may still be in the buffers of the system.
-    func addingUploadHint(for request: PreparedRequest) -> URLError {
-        let count = request.body?.count ?? 0
-        guard code == .networkConnectionLost, count > 65_536 else { return self }
+    /// Adds a reason to the error of a large request: servers that refuse it often just close. Nobody knows how much the server has read,
+    /// because bytes that were sent may still be in the buffers of the system.
+    func addingSizeHint(for request: PreparedRequest) -> URLError {
+        let (bodySize, headSize) = (request.body?.count ?? 0, request.headSize)
         let host = request.url.host ?? "the host"
-        let reason = "\(host) closed the connection before its answer came; does it take a body of \(count) bytes?"
+        let reason: String
+        switch code {
+        case .networkConnectionLost where bodySize > 65_536:
+            reason = "\(host) closed the connection before its answer came; does it take a body of \(bodySize) bytes?"
+        case .networkConnectionLost where headSize > 8_192:
+            reason = "\(host) closed the connection before its answer came; does it take a head of \(headSize / 1_000) KB?"
+        // Over HTTP/2, libcurl sends no such head, and waits.
+        case .timedOut where headSize > 65_536: reason = "it timed out; does \(host) take a head of \(headSize / 1_000) KB?"
+        default: return self
+        }
         return URLError(code, reason: reason, userInfo: userInfo)
+    }
+}
+
+extension PreparedRequest {
+    /// The approximate size of the head in bytes. The transport adds some fields.
+    fileprivate var headSize: Int {
+        headers.reduce(url.absoluteString.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
 }
 

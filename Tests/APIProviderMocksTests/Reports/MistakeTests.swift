@@ -117,17 +117,6 @@ struct MistakeTests {
         }
     }
 
-    #if canImport(FoundationNetworking)
-    @Test("A download task, which the mock cannot serve on Linux, is an issue")
-    func downloadTask() async throws {
-        let issues = try await reported {
-            let session = URLSession(configuration: MockURLProtocol.configuration)
-            _ = try? await session.download(for: URLRequest(url: example))
-        }
-        #expect(issues.count == 1 && issues.first?.text.contains("download task") == true, "\(issues)")
-    }
-    #endif
-
     @Test("A provider of a scope that has ended is an issue of the test that uses it, and of no other", arguments: Way.allCases)
     func endedScope(way: Way) async throws {
         let provider = MockURLProtocol.withScope("ended") { way.provider }

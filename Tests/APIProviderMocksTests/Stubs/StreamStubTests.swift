@@ -397,6 +397,14 @@ struct ReconnectingEventsTests {
         #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "2"])
     }
 
+    @Test("The identifier of an event that did not come whole does not count")
+    func cutEvent() async throws {
+        let cut = stream([.chunk("id: 1\ndata: a\n\nid: 2\ndata: b\n")])
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([cut, stream([.chunk("data: b\n\n")]), .status(204)]))
+        #expect(try await events().reduce(into: []) { $0.append($1.lastEventID) } == ["1", "1"])
+        #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, "1", "1"])
+    }
+
     @Test(
         "A temporary error is retried as often as the policy allows, and any other ends the events",
         arguments: [

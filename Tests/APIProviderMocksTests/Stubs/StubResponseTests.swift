@@ -41,17 +41,12 @@ struct StubResponseTests {
         #expect(answer.value(forHTTPHeaderField: "Content-Type") == "application/json")
     }
 
-    @Test("Failures, missing fixtures, values that JSON cannot hold and errors of handlers fail the request", arguments: Way.allCases)
+    @Test("Failures, values that JSON cannot hold and errors of handlers fail the request", arguments: Way.allCases)
     func failure(way: Way) async throws {
-        struct Missing: MockDTO {
-            let fileName = "Missing"
-            static var bundle: Bundle { MockURLProtocol.MockDTOType.bundle }
-        }
         let table: [(StubResponse, String)] = [
-            (.failure(TestError("offline")), "offline"), (.fixture(Missing()), "There is no fixture \"Missing.json\""),
+            (.failure(TestError("offline")), "offline"),
             (.json(Double.nan), "nan"), (.json(["a": JSONValue(Double.nan), "b": "x"]), "nan"),
             (.handler { _ in throw TestError("refused") }, "refused"),
-            (.handler { _ in .sequence([]) }, "empty sequence"),
         ]
         for (response, text) in table {
             try await MockURLProtocol.withScope {

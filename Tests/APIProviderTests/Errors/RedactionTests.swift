@@ -58,14 +58,12 @@ struct RedactionTests {
 
     @Test("If a middleware sends the request of another endpoint, the secrets of both are hidden")
     func otherEndpoint() async throws {
-        struct Replacing: Middleware {
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                let other = Endpoint<Data>(.get, "/inner/\(secret: "inner-letters")/of/outer-letters")
-                return .deferred { next(try other.preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)) }
-            }
+        let replacing = ClosureMiddleware { _, next in
+            let other = Endpoint<Data>(.get, "/inner/\(secret: "inner-letters")/of/outer-letters")
+            return .deferred { next(try other.preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)) }
         }
         let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { _ in .error(URLError(.timedOut)) }, middlewares: [Replacing()])
+            baseURL: example, transport: ClosureTransport { _ in .error(URLError(.timedOut)) }, middlewares: [replacing])
         let request = Endpoint<Data>(.get, "/outer/\(secret: "outer-letters")")
         let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
         #expect("\(error)".contains("/inner/…/of/…") && !"\(error)".contains("letters"), "\(error)")
@@ -142,16 +140,6 @@ struct RedactionTests {
         request = (try? other.preparedRequest()) ?? request
     }
 
-    private struct Changing: Middleware {
-        let change: Change
-
-        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            var request = request
-            change(&request)
-            return next(request)
-        }
-    }
-
     @Test(
         "A changed request keeps its options, one made anew has none, and the secrets of both show in no error, log line or curl command",
         arguments: [
@@ -164,8 +152,10 @@ struct RedactionTests {
     func keptSecrets(name: String?, isMiddleware: Bool, change: @escaping Change) async throws {
         let log = Log<String>()
         let sent = Answers(.status(404, headers: ["ETag": "letters"], body: #"{"message":"no bot7:letters"}"#))
-        let changing = Changing { request in
+        let changing = ClosureMiddleware { request, next in
+            var request = request
             if isMiddleware { change(&request) }
+            return next(request)
         }
         let authentication = AuthenticationMiddleware(
             token: "letters",
@@ -197,7 +187,11 @@ struct RedactionTests {
             token: "letters",
             apply: { $1 = PreparedRequest(.get, $1.url, headers: ["X-Token": $0]) },
             refresh: { _ in .never() })
-        let changing = Changing { $0.headers["X-A"] = "b" }
+        let changing = ClosureMiddleware { request, next in
+            var request = request
+            request.headers["X-A"] = "b"
+            return next(request)
+        }
         let error = try await #require(throws: APIError.self) {
             try await sent.provider(authentication, changing).request(Endpoint<Data>(.get, "/bot\(secret: "7:digits")/a")).value
         }

@@ -175,23 +175,21 @@ struct RedirectPolicyTests {
         #expect(answers.requests.count == 1)
     }
 
-    private struct Setting: Middleware {
-        let policy: RedirectPolicy
-        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            var request = request
-            request.options.redirectPolicy = policy
-            return next(request)
-        }
-    }
-
     @Test("The policy that a middleware sets is asked in place of the endpoint's, and decides whether a redirect is accepted")
     func setByMiddleware() async throws {
         let answers = Answers(.status(302, headers: ["Location": "/b"]))
         let endpoint = Endpoint<Void>(.get, "/a").withResponse()
-        #expect(try await answers.provider(Setting(policy: .never)).request(endpoint).value.response.statusCode == 302)
+        let setting: (RedirectPolicy) -> ClosureMiddleware = { policy in
+            ClosureMiddleware { request, next in
+                var request = request
+                request.options.redirectPolicy = policy
+                return next(request)
+            }
+        }
+        #expect(try await answers.provider(setting(.never)).request(endpoint).value.response.statusCode == 302)
         let refused = endpoint.option(\.redirectPolicy, .never)
         let error = await #expect(throws: APIError.self) {
-            try await answers.provider(Setting(policy: .decide { _, _ in nil })).request(refused).value
+            try await answers.provider(setting(.decide { _, _ in nil })).request(refused).value
         }
         #expect(error?.statusCode == 302)
         #expect(answers.requests.count == 2)

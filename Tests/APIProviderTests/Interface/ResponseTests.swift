@@ -152,21 +152,6 @@ struct ResponseTests {
         if case .failure(let error) = result { #expect((error as? APIError)?.statusCode == code) }
     }
 
-    @Test(
-        "The error of a status has the server's words, cut to 200 characters on one line, and the type and size of the body",
-        arguments: [
-            (
-                String(repeating: "a", count: 5_120),
-                "400 Bad Request: \"\(String(repeating: "a", count: 199))…\" (text/plain, 5,120 bytes)."
-            ),
-            ("", "400 Bad Request."),
-        ])
-    func serverWords(body: String, sentence: String) {
-        let headers: HTTPHeaders = ["Content-Type": "Text/Plain; charset=utf-8"]
-        let response = APIResponse(to: PreparedRequest("GET"), statusCode: 400, headers: headers, data: Data(body.utf8))
-        #expect("\(APIError.unacceptableStatus(response))" == "GET https://api.example.com/items failed: \(sentence)")
-    }
-
     private struct Described: LocalizedError { let errorDescription: String? = "it is Sunday" }
 
     @Test(

@@ -56,7 +56,8 @@ struct AuthenticationMiddlewareTests {
         DefaultAPIProvider(baseURL: example, transport: ClosureTransport(send), middlewares: middlewares)
     }
 
-    private let get = Endpoint(.get, "") { $0 }
+    /// Its timeout is long enough for a refresh in a task on a busy machine.
+    private let get = Endpoint(.get, "", timeoutInterval: 600) { $0 }
 
     private static func failing(token: String? = "a", hosts: Set<String>? = nil) -> AuthenticationMiddleware<String> {
         AuthenticationMiddleware(token: token, hosts: hosts) { _ in .error(TestError("refresh")) }
@@ -339,12 +340,8 @@ struct AuthenticationMiddlewareTests {
 
     @Test("A request that is made of a response's request holds no place, and is sent")
     func limitIsReleased() async throws {
-        struct Again: Middleware {
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                next(request).flatMap { next($0.request) }
-            }
-        }
-        let limited = provider([Again(), middleware { .just("new") }, ConcurrencyLimitMiddleware(maxConcurrent: 1)]) { [server] in
+        let again = ClosureMiddleware { request, next in next(request).flatMap { next($0.request) } }
+        let limited = provider([again, middleware { .just("new") }, ConcurrencyLimitMiddleware(maxConcurrent: 1)]) { [server] in
             server.next($0)
         }
         #expect(try await limited.request(get).value.statusCode == 200)
@@ -526,14 +523,6 @@ struct AuthenticationMiddlewareTests {
         #expect(middleware.credential == next)
     }
 
-    /// Waits before each request.
-    private struct Delay: Middleware {
-        let scheduler: TestScheduler
-        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            Single.just(request).delay(.seconds(1), scheduler: scheduler).flatMap(next)
-        }
-    }
-
     @Test(
         "A request belongs to the user who was signed in when it began, whatever the order of the middlewares",
         arguments: [
@@ -543,7 +532,8 @@ struct AuthenticationMiddlewareTests {
         let answers = Answers(.status(503), .status(200))
         let alice = Self.failing(token: "alice")
         let all: [String: any Middleware] = [
-            "retry": RetryMiddleware(scheduler: scheduler, random: { 1 }), "delay": Delay(scheduler: scheduler), "alice": alice,
+            "retry": RetryMiddleware(scheduler: scheduler, random: { 1 }), "alice": alice,
+            "delay": ClosureMiddleware { [scheduler] in Single.just($0).delay(.seconds(1), scheduler: scheduler).flatMap($1) },
         ]
         _ = provider(order.compactMap { all[$0] }, send: answers.next).request(get).subscribe { events.append($0) }
         if order.starts(with: ["retry", "delay"]) { scheduler.advance(by: .seconds(1)) }
@@ -666,6 +656,19 @@ struct AuthenticationMiddlewareTests {
         middleware.withLock { $0 = expiring }
         await #expect(throws: APIError.self) { try await expiring.intercept(PreparedRequest("GET"), next: answers.next).value }
         #expect(answers.requests.isEmpty)
+    }
+
+    @Test("A credential that has expired takes no other along, which the app has set meanwhile")
+    func expiredBeforeSignIn() async throws {
+        let middleware = Locked<AuthenticationMiddleware<Session>?>(nil)
+        let expiring = sessions(expiry: { session in
+            middleware.withLock { $0.take() }?.credential = Session(access: "set")
+            return session.access == "old" ? .distantPast : nil
+        })
+        middleware.withLock { $0 = expiring }
+        let answers = Answers(.status(200))
+        _ = try await expiring.intercept(PreparedRequest("GET"), next: answers.next).value
+        #expect(answers.requests.map(\.token) == ["Bearer set"] && refreshes.count == 0)
     }
 
     @Test("A request that already has the credential, as after a redirect, is sent")

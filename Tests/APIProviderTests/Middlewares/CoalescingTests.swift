@@ -34,6 +34,23 @@ struct CoalescingTests {
         #expect(server.subscriptions == 2)
     }
 
+    @Test("A request that comes while an equal one ends is sent, and shared with those after it", arguments: [false, true])
+    func sentAgain(isDisposed: Bool) {
+        let again = Locked<Action?>(nil)
+        let server = Producer<APIResponse> { Disposables.create { again.withLock { $0.take() }?() } }
+        let send: @Sendable () -> any Disposable = { [middleware, request] in
+            middleware.intercept(request) { _ in server.single }.subscribe { _ in }
+        }
+        let first = send()
+        again.withLock { $0 = Action { _ = send() } }
+        if isDisposed { first.dispose() } else { server.send(.success(APIResponse(to: request))) }
+        _ = send()
+        #expect(server.subscriptions == 2)
+        server.send(.success(APIResponse(to: request)))
+        _ = send()
+        #expect(server.subscriptions == 3)
+    }
+
     @Test("Requests that differ, or have a body or side effects, are sent separately")
     func different() {
         let changes: [(inout PreparedRequest) -> Void] = [

@@ -167,19 +167,10 @@ struct OwnRequestTests {
 
     @Test("What the app gets holds no transport, and so no connection")
     func released() async throws {
-        struct Failing: Middleware {
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                .error(APIError.transport(request, underlying: URLError(.timedOut)))
-            }
-        }
-        struct Answering: Middleware {
-            let status: Int
-            func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-                .just(APIResponse(to: request, statusCode: status))
-            }
-        }
+        let failing = ClosureMiddleware { request, _ in .error(APIError.transport(request, underlying: URLError(.timedOut))) }
+        let answering = [200, 500].map { status in ClosureMiddleware { request, _ in .just(APIResponse(to: request, statusCode: status)) } }
         var kept: [Result<APIResponse, any Error>] = []
-        for middlewares in [[], [Failing()], [Answering(status: 200)], [Answering(status: 500)], [Nonce()]] as [[any Middleware]] {
+        for middlewares in [[], [failing], [answering[0]], [answering[1]], [Nonce()]] as [[any Middleware]] {
             weak var released: Connection?
             do {
                 let connection = Connection()

@@ -98,24 +98,19 @@ struct UploadFileTests {
         #expect(try folder.names.isEmpty)
     }
 
-    /// Puts a pipe in the place of a file, so that reading it waits.
-    private struct Waiting: Middleware {
-        let file: URL
-
-        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            unlink(file.path)
-            #expect(mkfifo(file.path, 0o600) == 0)
-            return next(request)
-        }
-    }
-
     @Test("A dispose while the file is written leaves no file behind")
     func disposedWhileWritten() async throws {
         let file = source.url("file")
         try Data("text".utf8).write(to: file)
         let parts = ["a", "b"].map { MultipartPart(name: $0, file: file, contentType: "a/b") }
         let request = Endpoint<Void>(.put, .url(try LoopbackServer.refusingURL()), body: .multipart(parts))
-        let subscription = provider(Waiting(file: file)).request(request).subscribe { _ in }
+        // Puts a pipe in the place of the file, so that reading it waits.
+        let waiting = ClosureMiddleware { request, next in
+            unlink(file.path)
+            #expect(mkfifo(file.path, 0o600) == 0)
+            return next(request)
+        }
+        let subscription = provider(waiting).request(request).subscribe { _ in }
         #expect(await eventually { (try? folder.names.count) == 1 })
         subscription.dispose()
         #expect(try folder.names.isEmpty)

@@ -60,7 +60,7 @@ struct StreamTests {
         case .disposing:
             let subscription = provider.request(events(server.url))
                 .flatMap { events in events.forEach { event in read.send(event.data) } }
-                .subscribe()
+                .subscribe { _ in }
             #expect(await read.next() == "a")
             subscription.dispose()
         case .losingTheProvider:
@@ -173,7 +173,7 @@ struct StreamTests {
                 await withTaskGroup(of: Void.self) { group in
                     for index in 0..<10 {
                         group.addTask { [endpoint = events(server.url)] in
-                            let subscription = provider.request(endpoint).flatMap { events in events.forEach { _ in } }.subscribe()
+                            let subscription = provider.request(endpoint).flatMap { events in events.forEach { _ in } }.subscribe { _ in }
                             for _ in 0..<(round * 7 + index * 13) % 50 { await Task.yield() }
                             subscription.dispose()
                         }

@@ -36,6 +36,8 @@ struct Fault: Sendable, CustomTestStringConvertible {
     var script: [Step]?
     /// Whether the request is a `POST` of more than the system buffers.
     var hasBody = false
+    /// The number of bytes in the query of the request.
+    var queryLength = 0
     /// Whether the request is for `https`.
     var isSecure = false
     let outcome: Outcome
@@ -47,15 +49,15 @@ struct Fault: Sendable, CustomTestStringConvertible {
     var isSlow: Bool { name.contains("every 100 ms") }
 
     /// Whether the server stops before the end, so that no client may take what came for the whole.
-    var breaksOff: Bool { [Self.lost, Self.unsent, Self.timedOut].contains(outcome) }
+    var breaksOff: Bool { [Self.lost, Self.unsent, Self.unsentHead, Self.timedOut, Self.silentAfterHead].contains(outcome) }
 
     /// In seconds. It is long where it must not fire on a busy machine.
     private var timeout: TimeInterval {
-        TestedTransport.outcomes(of: self).first == Self.timedOut ? 0.3 : isSlow ? 3 : 600
+        TestedTransport.outcomes(of: self).first?.kind == Self.timedOut.kind ? 0.3 : isSlow ? 3 : 600
     }
 
-    init(_ name: String, _ outcome: Outcome, hasBody: Bool = false, isSecure: Bool = false, _ script: Step...) {
-        (self.name, self.outcome, self.hasBody, self.isSecure) = (name, outcome, hasBody, isSecure)
+    init(_ name: String, _ outcome: Outcome, hasBody: Bool = false, queryLength: Int = 0, isSecure: Bool = false, _ script: Step...) {
+        (self.name, self.outcome, self.hasBody, self.queryLength, self.isSecure) = (name, outcome, hasBody, queryLength, isSecure)
         self.script = script.isEmpty ? nil : script
     }
 
@@ -74,6 +76,9 @@ extension Fault {
         "networkConnectionLost", -1005, "HOST closed the connection before the response was whole; a second try may succeed")
     private static let unsent = Outcome.transport(
         "networkConnectionLost", -1005, "HOST closed the connection before its answer came; does it take a body of 5000000 bytes?")
+    private static let unsentHead = Outcome.transport(
+        "networkConnectionLost", -1005, "HOST closed the connection before its answer came; does it take a head of 20 KB?")
+    private static let silentAfterHead = Outcome.transport("timedOut", -1001, "it timed out; does HOST take a head of 70 KB?")
     private static let timedOut = Outcome.transport("timedOut", -1001, "it timed out; is HOST:PORT up, and is the timeout long enough?")
     private static let noHTTP = Outcome.transport(
         "cannotParseResponse", -1017, "HOST:PORT did not answer in valid HTTP; is it a web server, and the scheme right?")
@@ -104,6 +109,8 @@ extension Fault {
         Fault("closes it between two chunks", lost, sends: chunked + "4\r\nhalf\r\n"),
         Fault("closes it after a 1xx", lost, sends: "HTTP/1.1 103 Early Hints\r\n\r\n"),
         Fault("closes it while the request's body is sent", unsent, hasBody: true, .readHead),
+        Fault("closes it after a head of 20 KB", unsentHead, queryLength: 20_000, .readSome),
+        Fault("is silent after a head of 70 KB", silentAfterHead, queryLength: 70_000, .waitUntilClosed),
         Fault("resets it at once", lost, .readRequest, .reset),
         Fault("resets it in the body", lost, sends: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf", then: .reset),
         Fault("resets it while the request's body is sent", unsent, hasBody: true, .readHead, .reset),
@@ -210,7 +217,9 @@ extension Fault {
         var url = try server?.url ?? LoopbackServer.refusingURL()
         if isSecure { url = URL(string: "https:\(url.absoluteString.dropFirst(5))") ?? url }
         let body = HTTPBody.data(Data(count: 5_000_000), contentType: "application/octet-stream")
-        let request = Endpoint<String>(hasBody ? .post : .get, .url(url), body: hasBody ? body : nil, timeoutInterval: timeout)
+        let query: QueryParameters = queryLength > 0 ? ["q": String(repeating: "a", count: queryLength)] : [:]
+        let request = Endpoint<String>(
+            hasBody ? .post : .get, .url(url), query: query, body: hasBody ? body : nil, timeoutInterval: timeout)
         let configuration = URLSessionConfiguration.patient
         #if !canImport(FoundationNetworking)
         // Apple documents no limit for the head of a response, which would go on for ever.
