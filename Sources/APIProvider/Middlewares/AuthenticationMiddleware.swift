@@ -31,6 +31,9 @@ public import MiniRx
 ///
 /// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
 ///
+/// With a `leeway`, a credential is refreshed that long before its `expiry`. If that fails, no request fails: the credential is used until it
+/// expires or the server rejects it, and ten seconds later another refresh starts.
+///
 /// If the server also rejects the new credential, the caller gets that response, and no rejection starts another refresh for a minute. So
 /// an endpoint that always answers 401 does not cause a refresh for each request.
 ///
@@ -60,6 +63,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let hosts: AllowedHosts
     private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
+    private let leeway: TimeInterval
     private let isRejected: @Sendable (APIResponse) throws -> Bool
     private let now: @Sendable () -> Date
 
@@ -72,8 +76,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
     ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
     ///     thread.
-    ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
-    ///     differ: `{ $0.expires - 60 }`. A credential that a refresh has returned is used for at least a minute.
+    ///   - expiry: Returns the date at which a credential expires, and is no longer sent; `nil` is never. A credential that a refresh has
+    ///     returned is used for at least a minute.
+    ///   - leeway: For how many seconds before its `expiry` a credential is refreshed, such as 60 for clocks that differ.
     ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
     ///     request fails with that error.
     ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on
@@ -81,13 +86,13 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         self.init(
             credential, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), now: { Date() }, apply: apply,
-            expiry: expiry, isRejected: isRejected, refresh: refresh)
+            expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 
     /// Creates a middleware whose `refresh` is `async`. The refresh is a task, which is cancelled when another credential is set.
@@ -97,11 +102,11 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) async throws -> Credential
     ) {
-        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected) { expired in
+        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected) { expired in
             Single.create { try await refresh(expired) }
         }
     }
@@ -110,16 +115,18 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     package init(
         _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
         self.hosts = AllowedHosts(hosts, of: "AuthenticationMiddleware")
-        (self.apply, self.expiry, self.isRejected, self.now) = (apply, expiry, isRejected, now)
+        (self.apply, self.expiry, self.leeway, self.isRejected, self.now) = (apply, expiry, leeway, isRejected, now)
     }
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
+    ///
+    /// A refresh returns its credential, and need not set it. If an `async` refresh sets it all the same, that counts as the return.
     ///
     /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
     /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
@@ -139,13 +146,18 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             return .error(error)
         }
         let signOutCount = request.signOutCount ?? SignOutCounter.current
-        return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
-                return send(request, with: credential, signOutCount: signOutCount, next)
-            }
-            return self.credential(signOutCount: signOutCount, after: credential, for: request).flatMap {
-                self.send(request, with: $0, signOutCount: signOutCount, next)
-            }
+        return unexpiredCredential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
+            send(request, with: credential, signOutCount: signOutCount, next)
+        }
+    }
+
+    private func unexpiredCredential(
+        signOutCount: Int, after expired: VersionedCredential<Credential>? = nil, for request: PreparedRequest
+    ) -> Single<VersionedCredential<Credential>> {
+        credential(signOutCount: signOutCount, after: expired, for: request).flatMap { [self] credential in
+            guard let date = expiry(credential.value), date - leeway <= now(), credentials.markExpired(credential, isDueOnly: now() < date)
+            else { return .just(credential) }
+            return unexpiredCredential(signOutCount: signOutCount, after: credential, for: request)
         }
     }
 
@@ -216,70 +228,6 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         throw APIError.invalidRequest(reason: "its credential has added nothing to it; set a header in apply")
     }
 }
-
-// MARK: - Tokens
-
-extension AuthenticationMiddleware where Credential == String {
-    /// Creates a middleware that starts with `token`.
-    ///
-    /// - Parameters:
-    ///   - token: The first token. Without one, `refresh` is called before the first request is sent.
-    ///   - hosts: The hosts that the token is for: `["api.example.com"]`. By default, the token is for the scheme, host and port of the
-    ///     provider's base URL. A provider without a base URL needs hosts.
-    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show
-    ///     the token nowhere. If it adds nothing, the request fails. It is called for each request that is sent, on any thread.
-    ///   - expiry: Returns the date from which a token is refreshed before it is sent, such as that in a JSON Web Token; `nil` is never. A
-    ///     token that a refresh has returned is used for at least a minute.
-    ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
-    ///     fails with that error.
-    ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
-    ///     thread, and not again before its single has ended.
-    public convenience init(
-        token: String? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
-            $1.headers["Authorization"] = "Bearer \($0)"
-        },
-        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
-        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
-        refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
-    ) {
-        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
-    }
-
-    /// Creates a middleware whose `refresh` is `async`:
-    ///
-    /// ```swift
-    /// AuthenticationMiddleware(token: keychain.accessToken) { _ in
-    ///     let request = RefreshRequest(refreshToken: keychain.refreshToken)
-    ///     return try await login.request(request).value.accessToken
-    /// }
-    /// ```
-    ///
-    /// The refresh is a task, which is cancelled when another token is set. The parameters are those of the initializer whose `refresh` returns a
-    /// single.
-    @_disfavoredOverload
-    public convenience init(
-        token: String? = nil, hosts: Set<String>? = nil,
-        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
-            $1.headers["Authorization"] = "Bearer \($0)"
-        },
-        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
-        isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
-        refresh: @escaping @Sendable (_ expired: String?) async throws -> String
-    ) {
-        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
-    }
-}
-
-extension RequestOptions {
-    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
-    public var isAuthenticated: Bool {
-        get { self[AuthenticationKey.self] }
-        set { self[AuthenticationKey.self] = newValue }
-    }
-}
-
-private enum AuthenticationKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
 
 // MARK: - Comparing requests
 

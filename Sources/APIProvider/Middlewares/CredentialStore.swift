@@ -5,8 +5,8 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. Until then it does not expire,
-    /// and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
+    /// One minute after the refresh that returned this credential, or in which the app has set it; `nil` if the app has set it elsewhere.
+    /// Until then it does not expire, and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
     let refreshCooldownEnd: DispatchTime?
     /// The number of refreshes that had failed when a request got this credential.
     let failureCount: Int
@@ -30,7 +30,13 @@ final class CredentialStore<Value: Sendable>: Sendable {
         /// previous user.
         var signOutCountAtLastSignOut = 0
         var needsRefresh = false
+        /// Whether the credential is still used if the refresh fails, because it has neither expired nor been rejected.
+        var isDueOnly = false
+        /// The time before which no such refresh starts, because the last one has failed.
+        var dueRefreshPausedUntil: DispatchTime?
         var refresh: Refresh?
+        /// The refresh in which the app has set the credential; `nil` if the app has set it elsewhere, or the refresh has returned it.
+        var settingRefresh: Refresh?
         /// The error of the last refresh; `nil` if it has succeeded, or the app has set a credential since then.
         var failure: (any Error)?
         var failureCount = 0
@@ -43,11 +49,11 @@ final class CredentialStore<Value: Sendable>: Sendable {
             return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd, failureCount: failureCount)
         }
 
-        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil) {
-            (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
+        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil, in settingRefresh: Refresh? = nil) {
+            (self.value, self.refreshCooldownEnd, self.settingRefresh) = (value, refreshCooldownEnd, settingRefresh)
             if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
-            (needsRefresh, failure) = (false, nil)
+            (needsRefresh, isDueOnly, dueRefreshPausedUntil, failure) = (false, false, nil, nil)
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
@@ -79,7 +85,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         let subscription = SerialDisposable()
         private let state = Locked(State())
 
-        /// The new credential, or `nil` if the app has set one in the meantime.
+        /// The new credential, or `nil` if the store has one: the app has set it in the meantime, or the old one has not expired yet.
         var credential: Single<Credential?> {
             .create { [self] observer in
                 let (number, event) = state.withLock { state in
@@ -117,10 +123,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
     var current: Value? {
         get { state.withLock(\.value) }
         set {
+            let (enclosing, cooldownEnd) = (RefreshContext.enclosingRefreshes, scheduler.now + .seconds(60))
             // The old value and the old error are released outside of the lock.
             let (refresh, _) = state.withLock { state in
-                let old = (state.value, state.failure)
-                state.set(newValue)
+                let old = (state.value, state.failure, state.settingRefresh)
+                // Set within its own refresh, it is the credential of that refresh.
+                let own = [state.refresh, state.settingRefresh].first { own in enclosing.contains { $0 === own } } ?? nil
+                let isOwn = own != nil && newValue != nil
+                state.set(newValue, refreshCooldownEnd: isOwn ? cooldownEnd : nil, in: isOwn ? own : nil)
                 return (state.refresh.take(), old)
             }
             refresh?.subscription.dispose()
@@ -128,14 +138,18 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired. Returns false if a refresh has just returned it: then it is used anyway, because the next one
-    /// would look the same to a clock that is ahead.
-    func markExpired(_ credential: Credential) -> Bool {
-        if let end = credential.refreshCooldownEnd, scheduler.now < end { return false }
-        state.withLock { state in
-            if state.version == credential.version { state.needsRefresh = true }
+    /// Notes that `credential` has expired or, with `isDueOnly`, will soon. Returns false if it is used anyway: if a refresh has just returned
+    /// it, because the next one would look the same to a clock that is ahead, and if a refresh before its end has just failed.
+    func markExpired(_ credential: Credential, isDueOnly: Bool) -> Bool {
+        let now = scheduler.now
+        if let end = credential.refreshCooldownEnd, now < end { return false }
+        return state.withLock { state in
+            if isDueOnly, let end = state.dueRefreshPausedUntil, now < end { return false }
+            guard state.version == credential.version else { return true }
+            state.isDueOnly = isDueOnly && (state.isDueOnly || !state.needsRefresh)
+            state.needsRefresh = true
+            return true
         }
-        return true
     }
 
     /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
@@ -145,9 +159,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
         let now = scheduler.now
         return state.withLock { state in
             guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
-            guard state.version == credential.version, !state.needsRefresh else { return true }
+            guard state.version == credential.version, !state.needsRefresh || state.isDueOnly else { return true }
             if let end = state.refreshPausedUntil, now < end { return false }
-            state.needsRefresh = true
+            (state.needsRefresh, state.isDueOnly) = (true, false)
             return true
         }
     }
@@ -199,7 +213,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private func start(_ new: Refresh, _ expired: Value?) {
         new.subscription.disposable = RefreshContext.$enclosingRefreshes.withValue(RefreshContext.enclosingRefreshes + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
-                let refreshCooldownEnd = scheduler.now + .seconds(60)
+                let now = scheduler.now
                 // The old value and the old error are released outside of the lock.
                 let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?)) in
                     guard state.refresh === new else { return (.success(nil), (nil, nil)) }
@@ -207,8 +221,11 @@ final class CredentialStore<Value: Sendable>: Sendable {
                     let old = (state.value, state.failure)
                     switch event {
                     case .success(let value):
-                        state.set(value, refreshCooldownEnd: refreshCooldownEnd)
+                        state.set(value, refreshCooldownEnd: now + .seconds(60))
                         return (.success(state.valid), old)
+                    case .failure where state.isDueOnly:
+                        (state.needsRefresh, state.isDueOnly, state.dueRefreshPausedUntil) = (false, false, now + .seconds(10))
+                        return (.success(nil), old)
                     case .failure(let error):
                         (state.failure, state.failureCount) = (error, state.failureCount + 1)
                         return (.failure(error), old)

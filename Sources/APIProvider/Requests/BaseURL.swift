@@ -31,12 +31,8 @@ struct BaseURL: Sendable {
         let (added, ownPath) = (query.percentEncoded, path.percentEncoded)
         var text = ownPath.isEmpty ? start : startWithoutSlashes
         text.reserveCapacity(text.utf8.count + ownPath.utf8.count + added.utf8.count + 2)
-        if ownPath.utf8.starts(with: "/".utf8), !ownPath.utf8.starts(with: "//".utf8) {
-            text += ownPath
-        } else if !ownPath.isEmpty {
-            text += "/"
-            text += Substring(ownPath.utf8.drop { $0 == UInt8(ascii: "/") })
-        }
+        if !ownPath.isEmpty, ownPath.utf8.first != UInt8(ascii: "/") { text += "/" }
+        text += ownPath
         if self.query != nil || !added.isEmpty {
             text += "?"
             if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }

@@ -16,7 +16,7 @@ extension APIResponse {
     /// The server's message for people, where somebody vouches for it: the app, or the type of a document that is written for people.
     var userMessageOfServer: String? { errorMessage ?? (400...499 ~= statusCode ? problem?.userMessage : nil) }
 
-    private var mediaType: String { value(forHTTPHeaderField: "Content-Type")?.mediaType ?? "" }
+    private var mediaType: String { httpResponse.contentType?.mediaType ?? "" }
 
     // MARK: - The places
 

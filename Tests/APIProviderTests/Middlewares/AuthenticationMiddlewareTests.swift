@@ -244,6 +244,53 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
+    /// How a refresh sets the credential that it also returns.
+    enum Setting: CaseIterable { case atOnce, twice, inTask }
+
+    @Test("A credential that is set in its own refresh, and is refused, causes one refresh a minute", arguments: Setting.allCases)
+    func setInOwnRefresh(setting: Setting) async throws {
+        let box = Locked<AuthenticationMiddleware<String>?>(nil)
+        let middleware = middleware { [refreshes] in
+            let token = "\(refreshes.count)"
+            @Sendable func set() { box.withLock { $0 }?.credential = token }
+            if setting == .inTask {
+                return .create {
+                    set()
+                    return token
+                }
+            }
+            for _ in 0..<(setting == .twice ? 2 : 1) { set() }
+            return .just(token)
+        }
+        box.withLock { $0 = middleware }
+        for minute in 1...2 {
+            for _ in 0..<20 {
+                let response = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+                #expect(response.statusCode == 401)
+            }
+            #expect(refreshes.count == minute && middleware.credential == "\(minute)")
+            scheduler.advance(by: .seconds(60))
+        }
+        // A sign-in elsewhere ends the minute.
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+        middleware.credential = "signed in"
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+        #expect(refreshes.entries == ["old", "1", "2", "signed in"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test("A credential that somebody else sets during a refresh, and that is refused, is refreshed at once")
+    func setElsewhere() {
+        let middleware = middleware { [tokens] in tokens.single }
+        send(by: middleware)
+        middleware.credential = "signed in"
+        #expect(events.statuses == [401])
+        send(by: middleware)
+        tokens.send(.success("new"))
+        #expect(events.statuses == [401, 200])
+        #expect(refreshes.entries == ["old", "signed in"])
+    }
+
     @Test("A refresh goes on after the request that waits is disposed or times out, and its token is kept", arguments: [true, false])
     func abandoned(isDisposed: Bool) {
         let middleware = middleware(nil) { [tokens] in tokens.single }
@@ -606,6 +653,78 @@ struct AuthenticationMiddlewareTests {
             scheduler.advance(by: .seconds(60))
         }
         #expect(answers.requests.map(\.token) == Array(repeating: refreshed.isEmpty ? "Bearer old" : "Bearer new", count: 60))
+    }
+
+    /// A credential that ends in a minute, and is refreshed during that minute.
+    private func due(now: Locked<Date>, refresh: @escaping @Sendable () -> Single<Session>) -> AuthenticationMiddleware<Session> {
+        let end = now.withLock { $0 } + 60
+        return AuthenticationMiddleware(
+            Session(access: "old"), scheduler: scheduler, now: { now.withLock { $0 } },
+            apply: { $1.headers["Authorization"] = "Bearer \($0.access)" }, expiry: { $0.access == "old" ? end : nil }, leeway: 60
+        ) { [refreshes] session in
+            refreshes.append(session?.access)
+            return refresh()
+        }
+    }
+
+    @Test("A refresh that fails before the credential's end fails no request, and is tried again ten seconds later")
+    func dueRefreshFails() {
+        let (now, answers, refresh) = (Locked(Date()), Answers(.status(200)), Producer<Session>())
+        let middleware = due(now: now) { refresh.single }
+        func send(_ count: Int) {
+            for _ in 0..<count { _ = middleware.intercept(PreparedRequest("GET"), next: answers.next).subscribe { events.append($0) } }
+        }
+        // All of them wait, those that come during the refresh, too.
+        send(2)
+        #expect(events.count == 0)
+        refresh.send(.failure(TestError("refresh")))
+        send(2)
+        #expect(events.statuses == [200, 200, 200, 200] && refreshes.count == 1)
+        scheduler.advance(by: .seconds(9))
+        send(1)
+        #expect(refreshes.count == 1)
+        scheduler.advance(by: .seconds(1))
+        send(1)
+        #expect(refreshes.count == 2)
+        refresh.send(.success(Session(access: "new")))
+        #expect(events.statuses == Array(repeating: 200, count: 6))
+        #expect(answers.requests.map(\.token) == Array(repeating: "Bearer old", count: 5) + ["Bearer new"])
+    }
+
+    @Test("A refresh that fails after the credential's end, or after the server has rejected it, is the error of the requests that wait")
+    func worthless() {
+        for isRejected in [false, true] {
+            let (now, refresh, refusal) = (Locked(Date()), Producer<Session>(), Producer<APIResponse>())
+            let (middleware, events) = (due(now: now) { refresh.single }, Log<SingleEvent<APIResponse>>())
+            func send() { _ = middleware.intercept(PreparedRequest("GET")) { _ in refusal.single }.subscribe { events.append($0) } }
+            send()
+            refresh.send(.failure(TestError("due")))
+            scheduler.advance(by: .seconds(10))
+            if isRejected {
+                // It waits for the refresh that is due, when the server rejects the credential that the first request has.
+                send()
+                refusal.send(.success(APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), statusCode: 401)))
+            } else {
+                now.withLock { $0 += 60 }
+                send()
+            }
+            refresh.send(.failure(TestError("refresh")))
+            #expect(events.count == (isRejected ? 2 : 1))
+            for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
+        }
+    }
+
+    @Test("A credential that expires while a refresh before its end is under way is not sent")
+    func expiresMeanwhile() {
+        let (now, refresh) = (Locked(Date()), Producer<Session>())
+        let middleware = due(now: now) { refresh.single }
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) }
+        now.withLock { $0 += 60 }
+        for count in 1...2 {
+            #expect(refreshes.count == count)
+            refresh.send(.failure(TestError("refresh")))
+        }
+        #expect(events.statuses == [nil] && server.seen.entries.isEmpty)
     }
 
     @Test("A credential that a refresh has just brought is refreshed all the same if the server rejects it")
