@@ -25,11 +25,12 @@ struct OrdinaryAPI: Sendable, CustomTestStringConvertible {
         let secrets: [String]
 
         @discardableResult
-        func send(_ method: HTTPMethod, _ path: String, _ headers: [String: String] = [:], _ body: String? = nil, form: Bool = false)
-            async throws -> String
-        {
+        func send(
+            _ method: HTTPMethod, _ path: String, _ headers: [String: String] = [:], _ body: String? = nil, form: Bool = false,
+            type: String = "application/json"
+        ) async throws -> String {
             try await provider.text(
-                method, path, headers: headers, json: body, type: form ? "application/x-www-form-urlencoded" : "application/json")
+                method, path, headers: headers, json: body, type: form ? "application/x-www-form-urlencoded" : type)
         }
 
         func bearer(_ index: Int = 0) -> [String: String] { ["Authorization": "Bearer \(secrets[index])"] }
@@ -38,14 +39,16 @@ struct OrdinaryAPI: Sendable, CustomTestStringConvertible {
     var server: ClosureTransport {
         ClosureTransport { request in
             let answer = answers["\(request.method.rawValue) \(request.url.path)"] ?? "{}"
-            let headers: HTTPHeaders = ["Content-Type": answer.hasPrefix("<") ? "text/html" : "application/json"]
+            let headers: HTTPHeaders = [
+                "Content-Type": answer.hasPrefix("<") ? "text/html" : answer.hasPrefix("data:") ? "text/event-stream" : "application/json"
+            ]
             return .just(APIResponse(to: request, headers: headers, data: Data(answer.utf8)))
         }
     }
 }
 
 /// The value of a member of JSON.
-private func member(_ name: String, of text: String) throws -> String {
+func member(_ name: String, of text: String) throws -> String {
     let object = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     return try #require(object[name] as? String)
 }
@@ -197,7 +200,7 @@ private let ordinaryAPIs: [OrdinaryAPI] = [
 struct OrdinaryAPITests {
     @Test(
         "None is refused, no secret is in the file, a replay is green with any secrets, and each wrong program is red",
-        arguments: ordinaryAPIs)
+        arguments: ordinaryAPIs + otherOrdinaryAPIs)
     func api(_ api: OrdinaryAPI) async throws {
         let test = RecordedTest()
         func run(_ mode: Recording.Mode, _ secrets: [String], _ mistake: Int = 0) async throws {

@@ -258,19 +258,6 @@ struct RecordingTests {
         #expect("\(error as Any)".contains("cannot name a recording, because it is not the name of a file."))
     }
 
-    @Test("A recording that is not there is told beside those that are, the most similar first")
-    func misspelled() async throws {
-        for name in ["a.har", "search-page.har", "b.har", "c.har", "searches.har", "d.har", "notes.txt"] {
-            try FileManager.default.createDirectory(at: test.folder.url("Recordings"), withIntermediateDirectories: true)
-            try Data().write(to: test.folder.url("Recordings/\(name)"))
-        }
-        let recording = Recording("serch", filePath: test.folder.url("Tests.swift").path)
-        let error = await #expect(throws: MockFailure.self) {
-            try await recording.run(.replay, test: "session()", at: "Tests.swift:1", warn: { _ in }) {}
-        }
-        #expect("\(error as Any)".contains(#"Its folder has "search-page", "searches", "a", "b", "c" and 1 more."#), "\(error as Any)")
-    }
-
     @Test("The file has the mode that the umask gives")
     func mode() async throws {
         try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }

@@ -161,6 +161,27 @@ struct ReplayTests {
         }
     }
 
+    @Test("A secret with a plus that the app sends as a space is red")
+    func plus() {
+        func search(_ key: String, _ query: String) -> RecordedExchange {
+            exchange("GET", "https://a.example/?note=a\(query)b", headers: ["X-Api-Key": key])
+        }
+        #expect(
+            outcome([search("aB3+c/D4+e5==", "aB3%2Bc/D4%2Be5==")], sending: [search("x+y z", "x%2By%20z"), search("x+y z", "x+y%20z")])
+                == [0, nil])
+    }
+
+    @Test("A short number is a placeholder where it has its name, and any number elsewhere")
+    func shortNumbers() {
+        func pay(_ pin: Int, _ limit: Int, _ path: String = "100") -> RecordedExchange {
+            sending("{\"pin\":\(pin),\"limit\":\(limit)}", to: "https://a.example/items/\(path)?page=100", headers: ["X-Page": "100"])
+        }
+        let other = exchange(answer: #"{"otp":35}"#, at: 1)
+        #expect(outcome([pay(471, 100), other], sending: [pay(982, 100), other]) == [0, 1])
+        #expect(outcome([pay(471, 100), other], sending: [pay(10, 100)]) == [0])
+        for wrong in [pay(471, 471), pay(471, 982), pay(471, 100, "471")] { #expect(outcome([pay(471, 100)], sending: [wrong]) == [nil]) }
+    }
+
     @Test("What came in a response matches itself alone: a stale token is red")
     func stale() {
         let login = exchange("POST", "https://a.example/login", answer: #"{"access_token":"abc123DEF456"}"#)

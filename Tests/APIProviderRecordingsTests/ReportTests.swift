@@ -79,6 +79,16 @@ struct ReportTests {
         for text in ["stale", "my note", "bobBBB", "k3y9", "abcDEF"] { #expect(!failure.contains(text), "\(failure)") }
     }
 
+    @Test("A placeholder that the app sends as it is, where it stands for another text, is told, and not as another host")
+    func placeholder() throws {
+        func user(_ cookie: String, _ path: String) -> RecordedExchange {
+            exchange("DELETE", "https://a.example/users/\(path)", headers: ["Cookie": "uid=\(cookie)"])
+        }
+        let report = try failure(user("Xq7user8412345zz", "Xq7user8412345zz"), sending: user("other-User-9", "cookie-001")).description
+        #expect(report.contains(#"path 2: expected the text that it stands for, got "cookie-001""#), "\(report)")
+        #expect(!report.contains("forAnyHost"), "\(report)")
+    }
+
     @Test("A request to another host is told how to be answered")
     func otherHost() throws {
         let report = try failure(exchange("GET", "https://a.example/"), sending: exchange("GET", "https://b.example/")).description

@@ -49,6 +49,31 @@ struct SecretCheckTests {
     }
 
     @Test(
+        "A secret is found in Base64 with line breaks, behind other characters, and wherever it stands in the encoded text",
+        arguments: secrets)
+    func base64(secret: String) {
+        let check = SecretCheck([secret])
+        for count in 40..<46 {
+            let encoded = Data((String(repeating: "x", count: count) + secret + "yz").utf8).base64EncodedString()
+            for lineBreak in ["", "\n", "\r\n", "\r\n    ", "\\r\\n"] {
+                let lines = stride(from: 0, to: encoded.count, by: 20).map { encoded.dropFirst($0).prefix(20) }
+                for start in ["", "a", "id_", "v1/x", "sk_live-", "=\n"] {
+                    let text = "\"\(start)\(lines.joined(separator: lineBreak))\" and more"
+                    #expect(check.secrets(in: Array(text.utf8)) == [0], "\(text)")
+                }
+            }
+        }
+    }
+
+    @Test("A secret is found with each é of one scalar and of two, in each notation", arguments: ["Café-s3cret", "Cafe\u{301}-s3cret"])
+    func compositions(secret: String) {
+        let check = SecretCheck([secret])
+        for text in ["Café-s3cret", "Cafe\u{301}-s3cret"] {
+            for (name, write) in Self.notations { #expect(check.secrets(in: write(text)) == [0], "\(name)") }
+        }
+    }
+
+    @Test(
         "What has no secret has none, and a number is not found in a longer number",
         arguments: ["", "c0rrect", "c0rrect-horse-98", "1482913482913", "4829134829130", "%", "\\", "&#", "&#x;", "&#99999999999;", "%4"])
     func others(text: String) {

@@ -113,5 +113,5 @@ extension Lines.Value: CustomStringConvertible {
 
 extension StringProtocol {
     /// Whether both have the same bytes. A `String` compares characters, so an `é` of one scalar equals one of two.
-    func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+    package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }

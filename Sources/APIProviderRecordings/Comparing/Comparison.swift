@@ -48,7 +48,7 @@ struct Comparison: Sendable {
             return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
                 || compared.contains { $0.isField(name) }
         }
-        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(key).map { $0.strength != .nonce } == true
+        return Self.stored.contains(key) || varying.contains(key) || key.namesCredential
             || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
     }
 
@@ -81,7 +81,7 @@ struct Comparison: Sendable {
             let (scheme, text) = value.splittingScheme
             if !stores(header: name) {
                 exchange.headers[name] = nil
-            } else if name.isAuthorization, scheme.lowercased() == "basic ", let pair = text.basicPair {
+            } else if name.isAuthorization, scheme.lowercased().hasPrefix("basic"), let pair = text.basicPair {
                 exchange.headers[name] = "\(scheme)\(pair.user):\(pair.password)"
             }
         }
@@ -166,8 +166,8 @@ extension String {
 
     /// The scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
     fileprivate var partsOfCredential: [(part: String, text: String)] {
-        let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(separator: " ", maxSplits: 1)
-        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), String(parts[1])) : ("", self)
+        let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(maxSplits: 1) { $0 == " " || $0 == "\t" }
+        let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
             // A text that is no pair is a dummy for both.
             let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
@@ -183,10 +183,10 @@ extension String {
 
     /// The user and the password of Basic authentication (RFC 7617).
     fileprivate var basicPair: (user: String, password: String)? {
-        guard let data = Data(base64Encoded: self), let text = String(data: data, encoding: .utf8), let colon = text.firstIndex(of: ":")
-        else {
-            return nil
-        }
+        guard let data = Data(base64URL: trimmingCharacters(in: ["=", " ", "\t"])),
+            let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
         return (String(text[..<colon]), String(text[colon...].dropFirst()))
     }
 

@@ -52,7 +52,7 @@ struct SecretNames: Sendable {
     }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
-        let text = value.text.splittingScheme.text
+        let text = value.secretText
         if value.kind == .number { return strength == .code }
         // A sentence is for the user: "is too short".
         if isInResponse, text.utf8.contains(0x20) { return false }

@@ -4,11 +4,11 @@ import Foundation
 /// Places in some bytes, and what stands there instead.
 typealias Edits = [(range: Range<Int>, text: [UInt8])]
 
-extension [UInt8] {
-    /// These bytes with the texts of `edits`. Of edits that overlap, the first counts.
-    func applying(_ edits: Edits) -> [UInt8] {
+extension Array {
+    /// These elements with the texts of `edits`. Of edits that overlap, the first counts.
+    func applying(_ edits: [(range: Range<Int>, text: [Element])]) -> [Element] {
         guard !edits.isEmpty else { return self }
-        var (output, copied): ([UInt8], Int) = ([], 0)
+        var (output, copied): ([Element], Int) = ([], 0)
         for (range, text) in edits.sorted(by: { $0.range.lowerBound < $1.range.lowerBound }) where range.lowerBound >= copied {
             output += self[copied..<range.lowerBound]
             output += text
@@ -16,7 +16,9 @@ extension [UInt8] {
         }
         return output + self[copied...]
     }
+}
 
+extension [UInt8] {
     /// The place of the first `other` at or after `position`. Tests are built without the optimizer, where `memchr` is the fastest by far.
     func firstOffset(of other: [UInt8], from position: Int = 0) -> Int? {
         guard let last = other.last else { return nil }
@@ -107,6 +109,16 @@ struct Expression: Sendable {
             end = range.upperBound
         }
         return end == text.startIndex ? text : output + text[end...]
+    }
+
+    /// The places of the last group in UTF-8, and what stands there.
+    func places(in text: String) -> [(range: Range<Int>, text: String)] {
+        (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
+            Range(result.range(at: result.numberOfRanges - 1), in: text).map { range in
+                let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
+                return (start..<start + text[range].utf8.count, String(text[range]))
+            }
+        }
     }
 
     private func results(in text: String) -> [(range: Range<String.Index>, groups: [String?])] {

@@ -2,29 +2,44 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-extension [UInt8] {
-    /// The bytes without NULs, as UTF-16 has them, and without escapes of JSON, URLs and HTML. Escapes of escapes are decoded, too.
-    ///
-    /// - Parameter levels: How often. Each time, nested escapes lose one level. More than eight levels are no text of a server.
-    func decodingEscapes(levels: Int = 8) -> [UInt8] {
-        var bytes = replacing([0], with: [])
+/// A text without escapes of JSON, URLs and HTML, and without NULs, as UTF-16 has them. Escapes of escapes are decoded, too.
+struct DecodedText {
+    private(set) var bytes: [UInt8]
+    /// Where each byte comes from, and the end. `nil` if there was no escape.
+    private var offsets: [Int]?
+
+    /// - Parameters:
+    ///   - levels: How often. Each time, nested escapes lose one level. More than eight levels are no text of a server.
+    ///   - keepsOffsets: Whether ranges are asked for afterwards.
+    init(_ source: [UInt8], levels: Int = 8, keepsOffsets: Bool = true) {
+        bytes = source
         for _ in 0..<levels {
             var copied = 0
-            let edits = bytes.places(ofAny: "\\%&").compactMap { place -> Edits.Element? in
+            let edits = bytes.places(ofAny: "\\%&\0").compactMap { place -> Edits.Element? in
                 guard place >= copied, let (text, end) = bytes.escape(at: place) else { return nil }
                 copied = end
                 return (place..<end, text)
             }
-            guard !edits.isEmpty else { break }
-            bytes = bytes.applying(edits).replacing([0], with: [])
+            guard !edits.isEmpty else { return }
+            bytes = bytes.applying(edits)
+            guard keepsOffsets else { continue }
+            let old = offsets ?? Array(0...source.count)
+            offsets = old.applying(edits.map { ($0.range, Array(repeating: old[$0.range.lowerBound], count: $0.text.count)) })
         }
-        return bytes
     }
 
+    /// The range of the source that these bytes come from.
+    func sourceRange(_ range: Range<Int>) -> Range<Int> { offsets.map { $0[range.lowerBound]..<$0[range.upperBound] } ?? range }
+}
+
+extension [UInt8] {
+    func decodingEscapes(levels: Int = 8) -> [UInt8] { DecodedText(self, levels: levels, keepsOffsets: false).bytes }
+
     /// What the escape at `place` stands for, and its end.
-    private func escape(at place: Int) -> (text: [UInt8], end: Int)? {
+    fileprivate func escape(at place: Int) -> (text: [UInt8], end: Int)? {
         switch self[place] {
         case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) }
+        case 0: ([], place + 1)
         case UInt8(ascii: "%"): percentEscape(at: place).map { ([$0], place + 3) }
         default: characterReference(at: place)
         }
@@ -67,31 +82,4 @@ extension String {
 
     /// The text as it stands between the quotes of JSON.
     var escapedInJSON: String { String(decoding: jsonString.dropFirst().dropLast(), as: UTF8.self) }
-
-    /// The ways in which it is usually written: as it is, in URLs, forms, JSON and HTML, and each of these within another.
-    var spellings: Set<String> {
-        let escapes: [(String) -> String] = [
-            { $0.escapedAsValue }, { $0.escapedAsValue.replacingOccurrences(of: "%20", with: "+") },
-            { text in Self.percentEscape.replacing(in: text.escapedAsValue) { $0[0]?.lowercased() } }, { $0.escapedInJSON },
-            { $0.escapedInJSON.replacingOccurrences(of: "/", with: "\\/") },
-            { text in
-                text.escapedInJSON.escapingScalars({ $0.value >= 0x80 }) { "\($0)".utf16.map { String(format: "\\u%04x", $0) }.joined() }
-            },
-            { $0.escapedAsHTML }, { text in text.escapingScalars(\.isMark) { "&#\($0.value);" } },
-            { text in text.escapingScalars(\.isMark) { "&#x\(String($0.value, radix: 16, uppercase: true));" } },
-        ]
-        let once = Set([self] + escapes.map { $0(self) })
-        return once.union(once.flatMap { text in escapes.map { $0(text) } })
-    }
-
-    private static let percentEscape = Expression("%[0-9A-F]{2}")
-
-    private func escapingScalars(_ isEscaped: (Unicode.Scalar) -> Bool, _ escape: (Unicode.Scalar) -> String) -> String {
-        unicodeScalars.map { isEscaped($0) ? escape($0) : "\($0)" }.joined()
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether it is neither a letter nor a digit of ASCII.
-    fileprivate var isMark: Bool { !(value < 0x80 && properties.isAlphabetic || ("0"..."9").contains(self)) }
 }

@@ -22,6 +22,9 @@ struct NamedValue {
 
     var name: String { names.last ?? "" }
 
+    /// The text without the scheme of a credential and white space.
+    var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
+
     /// The values of all lines, and those within them.
     static func values(of lines: Lines) -> [NamedValue] {
         lines.values.flatMap { place, values in
@@ -72,7 +75,7 @@ struct NamedValue {
         for index in found.indices {
             (found[index].place, found[index].offset) = (place, offset)
             if isBracketed { found[index].names = names + found[index].names }
-            if kind == .cookie { found[index].kind = .cookie }
+            if kind == .cookie, claims == nil { found[index].kind = .cookie }
             found[index].isClaim = claims != nil
         }
         return found + found.flatMap { $0.text == text ? [] : $0.inner(depth: depth + 1) }
@@ -97,7 +100,7 @@ struct NamedValue {
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
-                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*[=:]\s*(?!//)(?:(\\*["'])(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*[=:]\s*(?!//)(?:(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
             ),
             1, [3, 4], false
         ), (Expression(#"<(?:[\w-]+:)?([\w.-]{1,100})[^<>]{0,4096}>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),
@@ -187,7 +190,7 @@ extension String {
 
     /// The scheme of a credential with the space behind it, such as `Bearer `, and the rest.
     var splittingScheme: (scheme: String, text: String) {
-        guard let space = firstIndex(of: " ") else { return ("", self) }
+        guard let space = firstIndex(where: { $0 == " " || $0 == "\t" }) else { return ("", self) }
         let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]
         return schemes.contains(self[..<space].lowercased()) ? (String(self[...space]), String(self[space...].dropFirst())) : ("", self)
     }

@@ -9,7 +9,7 @@ extension NewRecording {
     func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
         var warnings = unusedNames(sent, comparison) + standingElsewhere.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
-        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) }.keys.sorted()
+        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.holdsSecret($0.key) }.keys.sorted()
         if !kept.isEmpty {
             let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
             warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
@@ -18,7 +18,7 @@ extension NewRecording {
             let names = tellingHeaders(numbers.map { sent[$0] }, comparison)
             return names.isEmpty
                 ? nil
-                : "\(sent[numbers[0]].summary) got several responses with other values of \(names.joined(separator: ", ")), which a replay does "
+                : "\(replacer.exchanges[numbers[0]].summary) got several responses with other values of \(names.joined(separator: ", ")), which a replay does "
                     + "not compare. To compare them: comparing: [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]"
         }
         warnings += replay.requestsToldApartByOrder.prefix(5).map {
@@ -26,7 +26,7 @@ extension NewRecording {
         }
         return warnings
             + replacer.finder.expiries.sorted { $0.key < $1.key }.map { name, end in
-                "\(sent[end.exchange].summary) has \(name): the test may fail after \(end.text)."
+                "\(replacer.exchanges[end.exchange].summary) has \(name): the test may fail after \(end.text)."
             }
     }
 
@@ -75,7 +75,9 @@ extension NewRecording {
         return options.flatMap { option, names, isUsed in
             names.filter { !isUsed($0) }.map { name in
                 let candidates = option == "ignoring" ? Set(places.compactMap(\.startAndNames.names.last)) : seen
-                let near = candidates.filter { !$0.isEmpty && $0.distance(from: name) <= max(2, name.utf8.count * 2 / 3) }
+                let near = candidates.filter {
+                    !$0.isEmpty && !replacer.holdsSecret($0) && $0.distance(from: name) <= max(2, name.utf8.count * 2 / 3)
+                }
                 let nearest = near.min { ($0.distance(from: name), $0) < ($1.distance(from: name), $1) }
                 return "\(option): nothing is called \"\(name)\".\(nearest.map { " The nearest is \"\($0)\"." } ?? "")"
             }

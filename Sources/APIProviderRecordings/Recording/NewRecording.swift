@@ -31,10 +31,11 @@ struct NewRecording {
         log._test = test
         log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
         file = HARFile(log: old.map { log.keepingEntries(of: $0.log, comparison) } ?? log)
-        problems = exchanges.compactMap { exchange in
+        let replacer = replacer
+        problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
             return
-                "\(exchange.summary) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
+                "\(replacer.summary(of: index)) has a body with the Content-Encoding \(coding), in which no secret can be found. While recording, send it "
                 + "uncompressed."
         }
         problems += replacer.problems
@@ -113,17 +114,14 @@ extension HARFile.Log {
         let headers: [String?]
         let body: Data
         let failure: String?
-        /// The placeholders at each place. An old entry may hold what the test hides by now, and its placeholders may be those of others.
-        let standing: [String: [String]]
+        /// The placeholders in each part. An old entry may hold what the test hides by now, and its placeholders may be those of others.
+        let standing: [[String]]
 
         init?(_ entry: HARFile.Entry, _ comparison: Comparison, _ placeholders: Placeholders, _ labels: [String]) {
             guard let (exchange, _) = entry.exchange() else { return nil }
-            func found(in text: String) -> [String] { labels.filter { text.contains($0) } }
-            var standing = ["url": found(in: exchange.url), "body": found(in: String(decoding: exchange.body, as: UTF8.self))]
-            for (name, value) in exchange.headers { standing["> \(name)"] = found(in: value) }
-            for (name, value) in exchange.response?.headers ?? [:] { standing["< \(name)"] = found(in: value) }
-            standing["response"] = found(in: String(decoding: exchange.response?.body ?? Data(), as: UTF8.self))
-            self.standing = standing
+            standing = [false, true].flatMap { isResponse in
+                Message(exchange, isResponse: isResponse).parts.map { part in labels.filter { part.bytes.contains($0) } }
+            }
             request = comparison.request(exchange, placeholders)
             (status, failure) = (exchange.response?.statusCode ?? 0, exchange.failure)
             headers = ["Content-Type", "Location", "Link", "Set-Cookie", "Cache-Control"].map { name in

@@ -11,7 +11,7 @@ extension Recording {
         func key(_ request: ComparedRequest, _ placeholders: Placeholders) -> [String] {
             request.lines.values.flatMap { place, values in
                 values.map { value in
-                    let edits = placeholders.occurrences(in: value.text).map { ($0.range, [UInt8]()) }
+                    let edits = placeholders.occurrences(in: value.text, at: place.general).map { ($0.range, [UInt8]()) }
                     return "\(place): \(Array(value.text.utf8).applying(edits).text)"
                 }
             }.sorted()

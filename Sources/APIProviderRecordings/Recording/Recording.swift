@@ -201,7 +201,7 @@ private enum FilesInUse {
 extension Recording {
     private func readFile(orMakeItBy command: String) throws -> RecordedFile {
         guard let data = try? Data(contentsOf: file) else {
-            throw MockFailure("There is no recording at \(file.path). Make it: \(command)\(otherRecordings)")
+            throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
         return RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
     }
@@ -228,17 +228,6 @@ extension Recording {
                     + "them, record again: \(command)")
         }
         return result
-    }
-
-    /// A sentence that names the recordings of the folder, for a name that is misspelt: those that begin like it come first.
-    private var otherRecordings: String {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: file.deletingLastPathComponent().path)) ?? []
-        let recordings = names.filter { $0.hasSuffix(".har") }.map { String($0.dropLast(4)) }
-            .map { (name: $0, similarity: zip($0.lowercased(), name.lowercased()).prefix { $0 == $1 }.count) }
-            .sorted { ($1.similarity, $0.name) < ($0.similarity, $1.name) }
-        guard !recordings.isEmpty else { return "" }
-        let more = recordings.count > 5 ? " and \(recordings.count - 5) more" : ""
-        return "\nIts folder has \(recordings.prefix(5).map { "\"\($0.name)\"" }.joined(separator: ", "))\(more)."
     }
 }
 

@@ -12,7 +12,7 @@ struct Pattern: Sendable {
 
     /// `nil` if no placeholder in the text matches others.
     init?(_ text: String, at place: String, _ all: Placeholders) {
-        let (bytes, found) = (Array(text.utf8), all.occurrences(in: text).filter { !all.isFromResponse($0.placeholder) })
+        let (bytes, found) = (Array(text.utf8), all.occurrences(in: text, at: place).filter { !all.isFromResponse($0.placeholder) })
         guard !found.isEmpty else { return nil }
         let starts = [0] + found.map(\.range.upperBound), ends = found.map(\.range.lowerBound) + [bytes.count]
         literals = zip(starts, ends).map { Array(bytes[$0..<$1]) }
@@ -47,12 +47,12 @@ struct Pattern: Sendable {
 struct Bindings: Sendable {
     private(set) var texts: [String: String] = [:]
     /// The placeholder of each text of eight bytes or more, for each beginning of placeholders.
-    fileprivate var owners: [[String]: String] = [:]
+    fileprivate var owners: [String: [[UInt8]: String]] = [:]
 
     mutating func take(_ attempt: Attempt) {
         for (placeholder, text) in attempt.newTexts {
             texts[placeholder] = text
-            if text.utf8.count >= 8 { owners[[placeholder.label, text]] = placeholder }
+            if text.utf8.count >= 8 { owners[placeholder.label, default: [:]][Array(text.utf8)] = placeholder }
         }
     }
 }
@@ -67,14 +67,18 @@ struct Attempt {
 
     /// Whether a placeholder may stand for a text.
     mutating func takes(_ text: String, for placeholder: String, isFree: Bool) -> Bool {
-        if let known = newTexts[placeholder] ?? bindings.texts[placeholder] { return known == text || known.plain == text.plain }
+        if let known = newTexts[placeholder] ?? bindings.texts[placeholder] {
+            // It may stand in one place with escapes, and in another without.
+            let (known, text) = (known.decodingEscapes, text.decodingEscapes)
+            return known.hasSameBytes(as: text) || known.hasSameBytes(as: text.replacingOccurrences(of: "+", with: " "))
+        }
         guard isFree else { return text == placeholder }
         // Whoever sends a secret of a response here does not send the secret of the test.
         guard !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.placeholder) }) else { return false }
         let label = placeholder.label
         if label == "state" || label == "nonce", !text.looksRandom { return false }
-        if text.utf8.count >= 8, bindings.owners[[label, text]] != nil { return false }
-        if text.utf8.count >= 8, newTexts.contains(where: { $0.value == text && $0.key.label == label }) { return false }
+        if text.utf8.count >= 8, bindings.owners[label]?[Array(text.utf8)] != nil { return false }
+        if text.utf8.count >= 8, newTexts.contains(where: { $0.value.hasSameBytes(as: text) && $0.key.label == label }) { return false }
         newTexts[placeholder] = text
         return true
     }
@@ -83,7 +87,4 @@ struct Attempt {
 extension String {
     /// The beginning of a placeholder, such as `token`.
     fileprivate var label: String { lastIndex(of: "-").map { String(self[..<$0]) } ?? "" }
-
-    /// Without escapes. It may stand in one place with them, and in another without.
-    fileprivate var plain: String { decodingEscapes.replacingOccurrences(of: "+", with: " ") }
 }

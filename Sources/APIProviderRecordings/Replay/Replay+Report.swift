@@ -32,7 +32,9 @@ extension Replay {
             for difference in differences.prefix(4) { text += "\n    \(difference)" }
             if differences.count > 4 { text += "\n    and \(differences.count - 4) more" }
         }
-        if nearest.allSatisfy({ $0.place == "host" }) { text += "\n\nTo answer the requests to any host, pass forAnyHost: true." }
+        if !nearest.isEmpty, nearest.allSatisfy({ $0.place == "host" }) {
+            text += "\n\nTo answer the requests to any host, pass forAnyHost: true."
+        }
         guard !nearest.isEmpty, nearest.allSatisfy(\.isMadeAnew) else { return Failure(description: text) }
         let names = Set(nearest.map { "\"\($0.name)\"" }).sorted().joined(separator: ", ")
         let fileName = nearest.contains { $0.name.hasSuffix("filename") } ? "give the upload a fileName:, or " : ""
@@ -43,12 +45,13 @@ extension Replay {
     private func differences(of entry: RecordedFile.Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
         var attempt = Attempt(bindings, file.placeholders)
         let otherCookies = request.cookies.keys.sorted().filter { !entry.matches(cookie: $0, request, &attempt) }
-        var matching = Set(entry.patterns.filter { entry.matches($0, request, &attempt) }.map(\.place))
-        if file.comparison.isForAnyHost { matching.insert("host") }
+        var isMatching = Dictionary(uniqueKeysWithValues: entry.patterns.map { ($0.place, entry.matches($0, request, &attempt)) })
+        if file.comparison.isForAnyHost { isMatching["host"] = true }
         let (mine, sent) = (entry.request.lines.values, request.lines.values)
-        let lines = entry.request.lines.places(differingFrom: request.lines).filter { !matching.contains($0) }.map { place in
-            (place, mine[place]?.first, sent[place]?.first)
-        }
+        // A placeholder that the app sends as it is may be equal, and no match.
+        let equal = isMatching.filter { !$0.value && mine[$0.key] == sent[$0.key] }.keys.sorted()
+        let places = entry.request.lines.places(differingFrom: request.lines).filter { isMatching[$0] != true } + equal
+        let lines = places.map { place in (place, mine[place]?.first, sent[place]?.first) }
         let cookies = otherCookies.map { name in
             (
                 "cookie \(name)", entry.request.cookies[name].map { Lines.Value(kind: .text, text: $0) },
@@ -63,6 +66,7 @@ extension Replay {
                 guard isSecret(value, at: place, exchange) else { return value.text.excerpt(from: start) }
                 return value.text.isEmpty ? "an empty text" : "another text"
             }
+            if equal.contains(place) { shown[0] = "the text that it stands for" }
             // Both may look alike: `é` has one scalar, or two.
             if shown[0] == shown[1], !texts.0.isEmpty { shown = [texts.0.showingScalars, texts.1.showingScalars] }
             let isMadeAnew = place != "body" && texts.0.isMadeAnew(at: entry.exchange.started, as: texts.1)
@@ -72,7 +76,7 @@ extension Replay {
 
     private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
         guard file.placeholders.places[value.text] == nil else { return false }
-        return exchange.markedSecrets.contains { value.text.contains($0) }
+        return exchange.markedSecrets.contains { Array(value.text.utf8).contains($0) }
             || NamedValue(value, at: place).flatMap { file.comparison.names.label(of: $0, inResponse: false) } != nil
     }
 }

@@ -12,105 +12,123 @@ struct SecretCheck: Sendable {
     private let owners: [Int]
 
     init(_ secrets: [String]) {
-        var (texts, owners): ([[UInt8]], [Int]) = ([], [])
-        for (index, secret) in secrets.enumerated() {
-            for text in Set(Self.forms(of: secret)) {
-                texts.append(text)
-                owners.append(index)
-            }
+        // A variant may be a secret of its own.
+        let known = Set(secrets.map { Array($0.utf8) })
+        let texts = secrets.enumerated().flatMap { index, secret in
+            Self.forms(of: secret).filter { $0.elementsEqual(secret.utf8) || !known.contains($0) }.map { (text: $0, secret: index) }
         }
-        (search, self.owners) = (TextSearch(texts), owners)
+        (search, owners) = (TextSearch(texts.map(\.text)), texts.map(\.secret))
     }
 
-    /// The bytes that the secret has where all is decoded: as it is, in other charsets, and in both cases if it is hexadecimal.
-    private static func forms(of secret: String) -> [[UInt8]] {
-        let texts = secret.inBothCases
+    /// The bytes that the secret has where all is decoded: each variant of it, as it is and in other charsets.
+    private static func forms(of secret: String) -> Set<[UInt8]> {
         let encodings: [String.Encoding] = secret.utf8.allSatisfy { $0 < 0x80 } ? [] : [.utf16LittleEndian, .utf16BigEndian, .isoLatin1]
-        let others = encodings.compactMap { secret.data(using: $0) }.map { $0.filter { $0 != 0 } }
-        let plain = texts.map { Array($0.utf8) } + others.map { Array($0) }
-        return plain + plain.map { $0.decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) }
+        let plain = secret.variants.flatMap { text -> [[UInt8]] in
+            [Array(text.utf8)] + encodings.compactMap { text.data(using: $0) }.map { $0.filter { $0 != 0 } }
+        }
+        return Set(plain + plain.map { $0.decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) })
+    }
+
+    /// The places of secrets in a text, in any notation but Base64.
+    func places(in bytes: [UInt8]) -> [(range: Range<Int>, secret: Int)] {
+        guard !owners.isEmpty else { return [] }
+        let decoded = DecodedText(bytes)
+        let found = Self.forms(of: bytes, decoded.bytes).enumerated().flatMap { index, text in
+            search.matches(in: text).map { (range: index == 0 ? $0.range : decoded.sourceRange($0.range), secret: owners[$0.text]) }
+        }
+        // Longer ones first, where several begin.
+        return found.sorted { ($0.range.lowerBound, $1.range.count) < ($1.range.lowerBound, $0.range.count) }
+    }
+
+    /// The text as it came, decoded, and with spaces as forms have them.
+    private static func forms(of text: [UInt8], _ plain: [UInt8]) -> [[UInt8]] {
+        // Each escape is longer than what it stands for.
+        [text] + (plain.count < text.count ? [plain] : [])
+            + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
     }
 
     /// The indices of the secrets that stand in `bytes`.
     func secrets(in bytes: [UInt8]) -> Set<Int> {
-        var found: Set<Int> = []
-        guard bytes.count >= 8, !owners.isEmpty else { return found }
-        var texts = [bytes]
+        var (text, found): ([UInt8], Set<Int>) = (bytes, [])
+        guard !owners.isEmpty else { return found }
         // Base64 may have Base64 in it.
-        for _ in 0..<3 {
-            texts = texts.flatMap { text -> [[UInt8]] in
-                let plain = text.decodingEscapes()
-                // Each escape is longer than what it stands for.
-                let forms =
-                    [text] + (plain.count < text.count ? [plain] : [])
-                    + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
-                for match in forms.flatMap({ search.matches(in: $0) }) { found.insert(owners[match.text]) }
-                return Base64Words.decodings(of: plain)
-            }
+        for _ in 0..<3 where text.count >= 8 {
+            let plain = text.decodingEscapes()
+            for match in Self.forms(of: text, plain).flatMap({ search.matches(in: $0) }) { found.insert(owners[match.text]) }
+            text = plain.decodingBase64()
         }
         return found
     }
 }
 
-// MARK: - Decoding
-
 extension String {
-    /// The text, and in both cases if it is hexadecimal.
-    var inBothCases: Set<String> {
-        utf8.allSatisfy { $0.hexValue != nil || $0 == UInt8(ascii: "-") } ? [self, lowercased(), uppercased()] : [self]
+    /// The text, in both cases if it is hexadecimal, and with each `é` of one scalar and of two.
+    fileprivate var variants: [String] {
+        if utf8.allSatisfy({ $0.hexValue != nil || $0 == UInt8(ascii: "-") }) { return [self, lowercased(), uppercased()] }
+        return [self]
+            + (utf8.allSatisfy { $0 < 0x80 } ? [] : [precomposedStringWithCanonicalMapping, decomposedStringWithCanonicalMapping])
     }
 }
 
-/// Decodes the words of a text that may be Base64.
-private struct Base64Words {
-    /// With the marks that a word may have beside letters and digits: none, as a part of another word, those of RFC 4648, section 4, and those
-    /// for URLs.
-    private static let notations = ["", "+/", "-_"].map { (marks: $0, words: Base64Words(marks: $0)) }
+// MARK: - Base64
 
-    static func decodings(of text: [UInt8]) -> [[UInt8]] {
-        guard text.count >= 11 else { return [] }
-        return notations.filter { $0.marks.isEmpty || $0.marks.contains { text.contains("\($0)") } }.map { $0.words.decoded(text) }.filter {
-            !$0.isEmpty
-        }
+/// The number of each character of Base64, that of RFC 4648 and that for URLs.
+private let sextets: [UInt8] = {
+    var sextets = [UInt8](repeating: 0xFF, count: 256)
+    for (value, byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
+        sextets[Int(byte)] = UInt8(value)
     }
+    (sextets[Int(UInt8(ascii: "-"))], sextets[Int(UInt8(ascii: "_"))]) = (62, 63)
+    return sextets
+}()
 
-    /// The number of each character; 64 if it ends a word.
-    private var values = [UInt32](repeating: 64, count: 256)
-
-    private init(marks: String) {
-        for (value, byte) in ("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789" + marks).utf8.enumerated() {
-            values[Int(byte)] = UInt32(value)
-        }
-    }
-
-    /// What each word of eleven characters or more would be, with a line break after each. The loop calls no function.
-    func decoded(_ text: [UInt8]) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: text.count + 1) { output, size in
-            text.withUnsafeBufferPointer { text in
-                values.withUnsafeBufferPointer { values in
-                    guard let bytes = text.baseAddress, let values = values.baseAddress, let output = output.baseAddress else { return }
-                    var (place, start, bits): (Int, Int, UInt32) = (0, 0, 0)
-                    let count = text.count
-                    while place <= count {
-                        let value = place < count ? values[Int(bytes[place])] : 64
-                        let length = place &- start
-                        if value < 64 {
-                            bits = bits &<< 6 | value
-                            let digit = length & 3
-                            if digit > 0 {
-                                output[size] = UInt8(truncatingIfNeeded: bits &>> UInt32(truncatingIfNeeded: 6 &- 2 &* digit))
-                                size &+= 1
+extension [UInt8] {
+    /// What each word of eleven characters or more would be in Base64. A shorter one has no secret of eight bytes.
+    ///
+    /// A word goes on behind a line break and the spaces after it. Other characters may stand right in front of the Base64, so a word is
+    /// decoded four times: from each of its first four characters.
+    fileprivate func decodingBase64() -> [UInt8] {
+        // The loops call no function, because tests are built without the optimizer.
+        [UInt8](unsafeUninitializedCapacity: 4 * count) { output, size in
+            var buffer = [UInt8](repeating: 0, count: count)
+            withUnsafeBufferPointer { text in
+                sextets.withUnsafeBufferPointer { sextets in
+                    buffer.withUnsafeMutableBufferPointer { buffer in
+                        guard let bytes = text.baseAddress, let sextets = sextets.baseAddress, let word = buffer.baseAddress,
+                            let output = output.baseAddress
+                        else { return }
+                        var (place, length, isAfterBreak) = (0, 0, false)
+                        let count = text.count
+                        while place <= count {
+                            let byte = place < count ? bytes[place] : 0
+                            place &+= 1
+                            if sextets[Int(byte)] < 64 {
+                                word[length] = sextets[Int(byte)]
+                                length &+= 1
+                                isAfterBreak = false
+                                continue
                             }
-                        } else {
-                            // A shorter word has no secret of eight bytes.
-                            if length < 11 { size &-= length &- (length &+ 3) / 4 }
-                            if length >= 11 {
-                                output[size] = 0x0A
+                            if byte == 0x0A || byte == 0x0D { isAfterBreak = true }
+                            if isAfterBreak, byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 { continue }
+                            isAfterBreak = false
+                            var start = length < 11 ? 4 : 0
+                            while start < 4 {
+                                var (next, bits): (Int, UInt32) = (start, 0)
+                                while next < length {
+                                    bits = bits &<< 6 | UInt32(truncatingIfNeeded: word[next])
+                                    let digit = (next &- start) & 3
+                                    if digit > 0 {
+                                        output[size] = UInt8(truncatingIfNeeded: bits &>> UInt32(truncatingIfNeeded: 6 &- 2 &* digit))
+                                        size &+= 1
+                                    }
+                                    next &+= 1
+                                }
+                                output[size] = 0x20
                                 size &+= 1
+                                start &+= 1
                             }
-                            start = place &+ 1
+                            length = 0
                         }
-                        place &+= 1
                     }
                 }
             }

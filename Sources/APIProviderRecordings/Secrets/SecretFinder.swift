@@ -17,18 +17,19 @@ struct SecretFinder {
     private(set) var expiries: [String: (exchange: Int, text: String)] = [:]
     let names: SecretNames
     private let messages: [Message]
-    private var indices: [String: Int] = [:]
+    /// The secrets by their bytes. Two texts may be equal and have other bytes.
+    private var indices: [[UInt8]: Int] = [:]
     /// For each secret, the messages that have it, in any notation or, if it is common, under its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
-    /// Those that the program or the environment calls secret.
+    /// Those that the program or the environment calls secret, and what cannot be anything else.
     private var given: Set<Int> = []
     private var inCookies: Set<Int> = []
     private var namedInRequests: Set<Int> = []
     /// The texts that the app has sent under no name of the list, and when.
-    private var openTexts: [String: Int] = [:]
+    private var openTexts: [[UInt8]: Int] = [:]
     /// Short texts that responses have under no name of the list.
-    private var clearTexts: Set<String> = []
+    private var clearTexts: Set<[UInt8]> = []
     private var nameCounts: [String: Int] = [:]
 
     /// - Parameters:
@@ -44,9 +45,10 @@ struct SecretFinder {
         var persons: [(value: NamedValue, message: Int)] = []
         for (number, message) in messages.enumerated() {
             for text in message.isResponse ? [] : marked[message.exchange] + known.map(\.text) {
-                let places = values[number].filter { $0.text.contains(text) }.map(\.place.general)
+                let places = values[number].filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
                 guard !places.isEmpty else { continue }
-                let index = add(text, known.first { $0.text == text }?.label ?? "secret", in: number, isEverywhere: !text.isCommon)
+                let label = known.first { $0.text == text }?.label ?? "secret"
+                let index = add(text, label, in: number, isEverywhere: text.utf8.count >= 8)
                 secrets[index].places.formUnion(places)
                 given.insert(index)
             }
@@ -66,7 +68,7 @@ struct SecretFinder {
         }
         for (label, text) in known { fromEnvironment.insert(add(text, label, in: nil, isEverywhere: true)) }
         addKeys()
-        for (value, message) in persons where openTexts[value.text] == nil {
+        for (value, message) in persons where openTexts[Array(value.text.utf8)] == nil {
             add(value.text, value.name.asLabel, in: message, isEverywhere: !value.text.isCommon)
         }
         findEverywhere()
@@ -77,9 +79,9 @@ struct SecretFinder {
 
     @discardableResult
     private mutating func add(_ text: String, _ label: String, in message: Int?, isEverywhere: Bool) -> Int {
-        let index = indices[text] ?? secrets.count
+        let index = indices[Array(text.utf8), default: secrets.count]
         if index == secrets.count {
-            indices[text] = index
+            indices[Array(text.utf8)] = index
             secrets.append(Secret(text: text, label: label))
             standing.append([])
         }
@@ -89,7 +91,7 @@ struct SecretFinder {
     }
 
     private mutating func add(_ value: NamedValue, _ label: String, in number: Int) {
-        let text = value.text.splittingScheme.text
+        let text = value.secretText
         guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
         let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
         if !value.isClaim { named[number].append(value) }
@@ -102,12 +104,12 @@ struct SecretFinder {
     /// Keeps what is to be known of a value that is no secret by its name.
     private mutating func see(_ value: NamedValue, in number: Int) {
         let isResponse = messages[number].isResponse
-        if !isResponse, openTexts[value.text] == nil { openTexts[value.text] = messages[number].time }
+        if !isResponse, openTexts[Array(value.text.utf8)] == nil { openTexts[Array(value.text.utf8)] = messages[number].time }
         nameCounts[value.name, default: 0] += 1
         guard nameCounts[value.name, default: 0] <= 20 else { return }
         if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
         guard isResponse else { return }
-        if value.text.utf8.count <= 20 { clearTexts.insert(value.text) }
+        if value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
         if value.place.hasPrefix("body"), value.name.isExpiry, let end = value.text.time, end > Date() {
             expiries[value.name] = (messages[number].exchange, value.text)
         }
@@ -139,7 +141,7 @@ struct SecretFinder {
         let parts = Set(
             TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
         for key in found where !parts.contains(key.text) && known.matches(in: Array(key.text.utf8)).isEmpty {
-            add(key.text, key.label, in: key.message, isEverywhere: true)
+            given.insert(add(key.text, key.label, in: key.message, isEverywhere: true))
         }
     }
 
@@ -168,10 +170,10 @@ struct SecretFinder {
             let first = standing[index].min { messages[$0].time < messages[$1].time }
             let firstResponse = standing[index].filter { messages[$0].isResponse }.map { messages[$0].time }.min()
             // What a response also has in clear, the app may have from there.
-            let isClear = secrets[index].isCommon && clearTexts.contains(secrets[index].text)
+            let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
             let isNamed = given.contains(index) || namedInRequests.contains(index)
-            if !isNamed, let open = openTexts[secrets[index].text], let firstResponse, open < firstResponse {
+            if !isNamed, let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }
                 secrets[index].isCommon = true

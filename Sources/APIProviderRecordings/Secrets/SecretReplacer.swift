@@ -11,12 +11,12 @@ struct SecretReplacer {
     /// The reasons why these exchanges cannot be written, in sentences without secrets.
     private(set) var problems: [String] = []
     let finder: SecretFinder
+    private let comparison: Comparison
     private let originals: [RecordedExchange]
     private let messages: [Message]
     /// The secrets by their texts.
-    private let indices: [String: Int]
-    /// The texts that are replaced wherever they stand, in both cases if they are hexadecimal, and the secret of each.
-    private let everywhere: (search: TextSearch, secrets: [Int])
+    private let indices: [[UInt8]: Int]
+    /// Of all but the common ones.
     private let check: SecretCheck
 
     /// Whether the text has a secret in any notation.
@@ -27,19 +27,12 @@ struct SecretReplacer {
     ///   - environment: Its variables may be secrets, too.
     init(_ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:]) {
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
-        let values = messages.map { message in
-            let exchange = exchanges[message.exchange]
-            guard message.isResponse else { return NamedValue.values(of: comparison.lines(of: exchange)) }
-            return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
-        }
+        self.comparison = comparison
+        let values = messages.map { Self.values(of: $0, in: exchanges, comparison) }
         finder = SecretFinder(in: messages, values, comparison.names, marked: exchanges.map(\.markedSecrets), environment: environment)
         let secrets = finder.secrets
         self.secrets = secrets
-        indices = Dictionary(secrets.enumerated().map { ($1.text, $0) }) { $1 }
-        let searched = secrets.indices.filter { !secrets[$0].isCommon }.flatMap { index in
-            secrets[index].text.inBothCases.map { (text: Array($0.utf8), secret: index) }
-        }
-        everywhere = (TextSearch(searched.map(\.text)), searched.map(\.secret))
+        indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
         setPlaceholders()
         if comparison.isFromOtherProgram {
@@ -49,6 +42,12 @@ struct SecretReplacer {
         } else {
             replace()
         }
+    }
+
+    private static func values(of message: Message, in exchanges: [RecordedExchange], _ comparison: Comparison) -> [NamedValue] {
+        let exchange = exchanges[message.exchange]
+        guard message.isResponse else { return NamedValue.values(of: comparison.lines(of: exchange)) }
+        return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
     }
 
     /// The placeholders that stand in the exchanges.
@@ -63,7 +62,7 @@ struct SecretReplacer {
 
     private mutating func setPlaceholders() {
         let counts = Dictionary(secrets.map { ($0.label, 1) }) { $0 + $1 }
-        var (last, taken, rest): ([String: Int], Set<String>, [Int]) = ([:], Set(indices.keys), Array(secrets.indices))
+        var (last, taken, rest): ([String: Int], Set<String>, [Int]) = ([:], Set(secrets.map(\.text)), Array(secrets.indices))
         while !rest.isEmpty {
             for index in rest {
                 let label = secrets[index].label
@@ -87,7 +86,9 @@ struct SecretReplacer {
         guard let claims = Data(base64URL: parts[1]).map({ [UInt8]($0) }), let lines = Lines(json: Data(claims)) else { return secret.text }
         let edits = lines.values.flatMap { place, values in
             values.compactMap { value -> Edits.Element? in
-                guard let range = value.range, let index = indices[value.text], var named = NamedValue(value, at: place) else { return nil }
+                guard let range = value.range, let index = indices[Array(value.text.utf8)], var named = NamedValue(value, at: place) else {
+                    return nil
+                }
                 named.isClaim = true
                 guard !secrets[index].isCommon || finder.names.redacts(claim: named) else { return nil }
                 let replacement = secrets[index].replacement
@@ -101,42 +102,63 @@ struct SecretReplacer {
 
     private mutating func replace() {
         for number in messages.indices {
-            var message = replaced(number) { _ in true }
-            // Those that the check still finds are replaced in other notations, too.
-            let spellings = check.secrets(in: message.bytes).sorted().flatMap { index in
-                secrets[index].text.spellings.map { (text: Array($0.utf8), secret: index) }
-            }
-            let search = TextSearch(spellings.map(\.text))
-            for index in spellings.isEmpty ? 0..<0 : message.parts.indices {
-                if !message.parts[index].isBinary {
-                    message.parts[index].replace(search.matches(in: message.parts[index].bytes)) {
-                        secrets[spellings[$0].secret].replacement
-                    }
-                }
-                let (name, cure) = message.description(of: message.parts[index])
-                problems += check.secrets(in: message.parts[index].bytes).sorted().map { secret in
-                    "\(exchanges[message.exchange].summary) has \(secrets[secret].placeholder) in \(name), in a notation that is not replaced. "
-                        + "To write it otherwise: \(cure)"
-                }
-            }
+            let message = replaced(number) { _ in true }
             message.write(to: &exchanges[message.exchange])
+            for part in check.secrets(in: message.bytes).isEmpty ? [] : message.parts {
+                for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
+            }
+            refuseCommon(in: message, number)
         }
+    }
+
+    /// Looks for the common secrets once more where they have their names.
+    private mutating func refuseCommon(in message: Message, _ number: Int) {
+        func secret(_ value: NamedValue) -> Secret? {
+            indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.isCommon ? $0 : nil }
+        }
+        guard finder.named[number].contains(where: { secret($0) != nil }) else { return }
+        for value in Self.values(of: message, in: exchanges, comparison) {
+            guard let secret = secret(value), finder.names.label(of: value, inResponse: message.isResponse) != nil,
+                let part = message.parts.first(where: { $0.has(value) })
+            else { continue }
+            refuse(secret, in: part, of: message)
+        }
+    }
+
+    /// The request in a sentence. A secret may stand in its host.
+    func summary(of number: Int) -> String {
+        let summary = exchanges[number].summary
+        return holdsSecret(summary) ? "\(exchanges[number].method) …" : summary
+    }
+
+    private mutating func refuse(_ secret: Secret, in part: Message.Part, of message: Message) {
+        let (name, cure) = message.description(of: part)
+        let problem =
+            "\(summary(of: message.exchange)) has \(secret.placeholder) in \(name), in a notation that is not replaced. To write it "
+            + "otherwise: \(cure)"
+        if problems.last != problem { problems.append(problem) }
     }
 
     /// A message with the placeholders of these secrets: behind their names, and wherever else a text stands that is not common.
     private func replaced(_ number: Int, _ isReplaced: (Secret) -> Bool) -> Message {
         var message = messages[number]
-        let common = finder.named[number].compactMap { value in
-            indices[value.text.splittingScheme.text].map { (value, secrets[$0]) }
-        }.filter { isReplaced($1) && ($1.isCommon || $0.kind == .credential) }
-        let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap { indices[$0].map { secrets[$0] } }
+        let named = finder.named[number].compactMap { value -> (value: NamedValue, secret: Secret)? in
+            guard let secret = indices[Array(value.secretText.utf8)].map({ secrets[$0] }), isReplaced(secret) else { return nil }
+            return secret.isCommon || value.kind == .credential || value.kind == .cookie ? (value, secret) : nil
+        }
+        let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap {
+            indices[Array($0.utf8)].map { secrets[$0] }
+        }.filter { $0.isCommon && isReplaced($0) }
         for index in message.parts.indices where !message.parts[index].isBinary {
-            for (value, secret) in common { message.parts[index].replace(value, secret) }
-            for secret in marked where secret.isCommon && isReplaced(secret) { message.parts[index].replaceWhole(secret) }
-            message.parts[index].replace(everywhere.search.matches(in: message.parts[index].bytes)) { text in
-                let secret = secrets[everywhere.secrets[text]]
-                return isReplaced(secret) ? secret.replacement : nil
+            let groups = Dictionary(grouping: named.filter { message.parts[index].has($0.value) }) {
+                message.parts[index].pattern(for: $0.value)
             }
+            for (pattern, named) in groups.sorted(by: { $0.key < $1.key }) {
+                message.parts[index].replace(named.map(\.secret), pattern)
+            }
+            message.parts[index].replace(marked, #"(?:(?<=[/="&])|^)(TEXTS)(?=[/?&#"]|$)"#)
+            let found = check.places(in: message.parts[index].bytes).filter { isReplaced(secrets[$0.secret]) }
+            message.parts[index].replace(found.map { ($0.range, secrets[$0.secret]) })
         }
         return message
     }
@@ -144,44 +166,50 @@ struct SecretReplacer {
 
 extension Message.Part {
     /// Nothing is replaced in the scheme, the host and the port of a URL.
-    fileprivate mutating func replace(_ matches: [(range: Range<Int>, text: Int)], _ replacement: (Int) -> String?) {
+    fileprivate mutating func replace(_ places: [(range: Range<Int>, secret: Secret)]) {
         let host = field == .url ? bytes.firstOffset(of: Array("://".utf8)).map { $0 + 3 } : nil
         let start = host.map { host in bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count } ?? 0
-        bytes = bytes.applying(
-            matches.compactMap { match in
-                match.range.lowerBound < start ? nil : replacement(match.text).map { (match.range, Array($0.utf8)) }
-            })
+        bytes = bytes.applying(places.filter { $0.range.lowerBound >= start }.map { ($0.range, Array($0.secret.replacement.utf8)) })
     }
 
     /// Whether the line of a value is in this part.
-    private func has(_ value: NamedValue) -> Bool {
+    fileprivate func has(_ value: NamedValue) -> Bool {
         switch field {
         case .body: value.place.hasPrefix("body")
-        case .header: value.place.hasPrefix("header ") || value.place.hasPrefix("cookie ")
+        case .header(let name):
+            value.place.hasPrefix("header \(name.lowercased())")
+                || value.place.hasPrefix("cookie ") && name.lowercased().hasSuffix("cookie")
         case .url: !value.place.hasPrefix("body") && !value.place.hasPrefix("header ") && !value.place.hasPrefix("cookie ")
         }
     }
 
-    /// Replaces a common text where it stands right behind its name.
-    fileprivate mutating func replace(_ value: NamedValue, _ secret: Secret) {
-        guard has(value), bytes.contains(value.key) || value.key.isEmpty || field != .body else { return }
-        let text = secret.text.spellings.sorted().reversed().map { NSRegularExpression.escapedPattern(for: $0) }.joined(separator: "|")
-        if case .header(let name) = field, value.place.hasPrefix("header \(name.lowercased())") {
-            let isUser = value.names.count > 1
-            let expression = Expression(isUser ? "([ =\"])(?:\(text))(?=[:\",]|$)" : "^(\\S+ |)(?:\(text))$")
-            bytes = Array(expression.replacing(in: bytes.text) { "\($0[1] ?? "")\(secret.replacement)" }.utf8)
-            return
-        }
-        let name = NSRegularExpression.escapedPattern(for: value.key)
-        let behind = #"["'\\\]]*\s*(?:[=:]|[^<>]*>)[\s"'\\\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
-        let expression = Expression("((?<![\\w-])\(name)(?:\(behind)))(?:\(text))(?![\\w.]*\\w)")
-        bytes = Array(expression.replacing(in: bytes.text) { "\($0[1] ?? "")\(secret.replacement)" }.utf8)
+    /// The expression for a value right behind its name, in which `TEXTS` is what may stand there.
+    fileprivate func pattern(for value: NamedValue) -> String {
+        if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s="](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
+        let behind = #"["'\]]*\s*(?:[=:]|[^<>]*>)[\s"'\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
+        return "(?<![\\w-])\(NSRegularExpression.escapedPattern(for: value.key))(?:\(behind))(TEXTS)(?![\\w.]*\\w)"
     }
 
-    /// Replaces a marked text where it is a whole segment or a whole value.
-    fileprivate mutating func replaceWhole(_ secret: Secret) {
-        let text = NSRegularExpression.escapedPattern(for: field == .url ? secret.text.escapedAsValue : secret.text)
-        let expression = Expression("(?:(?<=[/=\"&])|^)\(text)(?=[/?&#\"]|$)")
-        bytes = Array(expression.replacing(in: bytes.text) { _ in secret.replacement }.utf8)
+    /// Replaces secrets where an expression finds them in the text without escapes.
+    fileprivate mutating func replace(_ secrets: [Secret], _ pattern: String) {
+        guard !secrets.isEmpty else { return }
+        var decoded = DecodedText(bytes)
+        // Escapes of other charsets are no UTF-8.
+        if !decoded.bytes.isUTF8 { decoded = DecodedText(bytes, levels: 0) }
+        let texts = Dictionary(
+            secrets.flatMap { secret in
+                Set([secret.text, secret.text.decodingEscapes, secret.text.replacingOccurrences(of: " ", with: "+")]).map {
+                    (Array($0.utf8), secret)
+                }
+            }
+        ) { $1 }
+        let alternatives = texts.keys.map(\.text).sorted { $0.utf8.count > $1.utf8.count }.map {
+            NSRegularExpression.escapedPattern(for: $0)
+        }
+        let expression = Expression(pattern.replacingOccurrences(of: "TEXTS", with: alternatives.joined(separator: "|")))
+        replace(
+            expression.places(in: decoded.bytes.text).compactMap { range, text in
+                texts[Array(text.utf8)].map { (decoded.sourceRange(range), $0) }
+            })
     }
 }

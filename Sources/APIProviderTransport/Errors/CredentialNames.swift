@@ -1,55 +1,109 @@
+import MiniRx
+
 extension String {
-    /// Whether the name of a header, of an item of a query or of a field stands for a credential.
-    ///
-    /// This is the list for the texts of errors, cURL commands and reports of the mock. Recordings have one that also says how sure a name is.
-    package var namesCredential: Bool {
-        let name = lowercased().filter { $0.isLetter }
-        return Self.credentialKeywords.contains { name.contains($0) }
-            || ["auth", "appid", "sessid"].contains { name.hasSuffix($0) } || ["key", "xkey", "pwd", "pin", "otp", "sig"].contains(name)
-            || Self.apiKeySuffixes.contains { name.hasSuffix($0) }
+    /// Whether a header, an item of a query or a field of this name is a credential, for the texts of errors, cURL commands and reports.
+    package var namesCredential: Bool { CredentialNames.match(self).map { $0.strength != .nonce } == true }
+}
+
+/// The names under which a value is a credential, and how sure that is. Errors, reports and recordings hide what has one.
+///
+/// A name counts by its last words, and by those before such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
+/// `password_confirm`, and not `token_type`.
+package enum CredentialNames {
+    /// How sure it is that a value of this name is a secret.
+    package enum Strength: Sendable {
+        /// Also a number, and a short word of a response.
+        case code
+        /// Also a short word of a response.
+        case password
+        /// In a response, a word such as "none" is something else.
+        case token
+        /// Responses use the name for much else, and so do requests for short words.
+        case key
+        /// Made by the app in each run: a secret of a request if it looks random.
+        case nonce
     }
 
-    private static let credentialKeywords = [
-        "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
-        "jwt",
+    /// The words of the list that end `name`, joined by hyphens, and how sure it is; `nil` if it is not on the list.
+    package static func match(_ name: String) -> (label: String, strength: Strength)? {
+        if let known = known.withLock({ $0[name] }) { return known }
+        let match = find(name)
+        // Each value of a large body asks for its name.
+        known.withLock { known in
+            if known.count > 10_000 { known = [:] }
+            known[name] = .some(match)
+        }
+        return match
+    }
+
+    private static let known = Locked<[String: (label: String, strength: Strength)?]>([:])
+
+    private static func find(_ name: String) -> (label: String, strength: Strength)? {
+        var words = words(of: name)
+        while words.count > 1, endings.contains(words[words.count - 1]) { words.removeLast() }
+        guard let last = words.last else { return nil }
+        // Others that end in "key", such as `sortKey` and `Idempotency-Key`, are no credentials.
+        if words == ["key"] || words == ["x", "key"] { return ("key", .key) }
+        if let match = match(words) { return match }
+        if last.hasSuffix("s"), let match = match(words.dropLast() + [String(last.dropLast())]) { return match }
+        // In one word: `accesstoken`, `newpassword`.
+        let end = words.suffix(2).joined()
+        return joinedEndings.first { end.hasSuffix($0) || end.hasSuffix("\($0)s") }.flatMap { match([$0]) }
+    }
+
+    private static func match(_ words: [String]) -> (label: String, strength: Strength)? {
+        for count in (1...3).reversed() where count <= words.count {
+            let ending = words.suffix(count)
+            if let strength = strengths[ending.joined()] { return (ending.joined(separator: "-"), strength) }
+        }
+        return nil
+    }
+
+    private static let strengths: [String: Strength] = {
+        let keys = """
+            app application auth client consumer encryption functions license master server session shared signing subscription unseal webhook \
+            write
+            """
+        let tokens = """
+            token secret credential authorization signature sig csrf xsrf apikey accesskey secretkey privatekey accountkey sessionid sessid \
+            assertion samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode verificationcode
+            """
+        func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
+        let lists: [(Strength, [String])] = [
+            (.code, words("pin otp passcode cvv cvc cardnumber")), (.password, words("password passwd pwd passphrase")),
+            (.token, words(tokens)),
+            (.key, words("auth jwt appid session cookie codeverifier codechallenge") + words(keys).map { "\($0)key" }),
+            (.nonce, words("state nonce")),
+        ]
+        return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
+    }()
+    private static let joinedEndings = [
+        "token", "secret", "apikey", "accesskey", "secretkey", "password", "passphrase", "sessionid", "sessid",
     ]
+    /// A version such as `v2` is "v" here, because the words have no digits.
+    private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
 
-    /// Others that end in `key`, such as `sortKey` and `Idempotency-Key`, are no credentials.
-    private static let apiKeySuffixes = [
-        "api", "access", "account", "app", "application", "auth", "client", "encryption", "functions", "license", "master", "private",
-        "server", "shared", "signing", "subscription",
-    ].map { $0 + "key" }
-}
-
-// MARK: - What a request sends
-
-extension PreparedRequest {
-    /// The values that it sends under a name that stands for a credential, in its headers and its query.
-    var credentialValues: [String] {
-        var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
-            field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
+    /// The words of a name, in lower case: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.
+    package static func words(of name: String) -> [String] {
+        var (words, word): ([String], [UInt8]) = ([], [])
+        func end() {
+            if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+            word = []
         }
-        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
-            if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
-            return ""
+        let bytes = Array(name.utf8)
+        func isLower(_ byte: UInt8) -> Bool { UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte }
+        func isUpper(_ byte: UInt8) -> Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte }
+        for (index, byte) in bytes.enumerated() {
+            guard isLower(byte) || isUpper(byte) || byte >= 0x80 else {
+                end()
+                continue
+            }
+            let isAfterLower = index > 0 && isLower(bytes[index - 1])
+            let isBeforeLower = index + 1 < bytes.count && isLower(bytes[index + 1])
+            if isUpper(byte), isAfterLower || isBeforeLower { end() }
+            word.append(isUpper(byte) ? byte | 0x20 : byte)
         }
-        return values.map(String.init)
-    }
-}
-
-extension String {
-    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or
-    /// what comes after a scheme such as Bearer.
-    fileprivate func credentials(inHeader name: String) -> [Substring] {
-        func value(of pair: Substring) -> Substring {
-            let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
-            // The padding of Base64 is no value.
-            return value.allSatisfy { $0 == "=" } ? pair : value
-        }
-        if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }
-        let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
-        guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
-        let hasParameters = parts[1].contains { ",\"".contains($0) }
-        return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
+        end()
+        return words
     }
 }

@@ -1,0 +1,30 @@
+extension PreparedRequest {
+    /// The values that it sends under a name that stands for a credential, in its headers and its query.
+    var credentialValues: [String] {
+        var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
+            field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
+        }
+        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
+            if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
+            return ""
+        }
+        return values.map(String.init)
+    }
+}
+
+extension String {
+    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or
+    /// what comes after a scheme such as Bearer.
+    fileprivate func credentials(inHeader name: String) -> [Substring] {
+        func value(of pair: Substring) -> Substring {
+            let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
+            // The padding of Base64 is no value.
+            return value.allSatisfy { $0 == "=" } ? pair : value
+        }
+        if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }
+        let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
+        let hasParameters = parts[1].contains { ",\"".contains($0) }
+        return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
+    }
+}
