@@ -128,7 +128,7 @@ public struct DefaultAPIProvider: APIProvider {
                 try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
             }
             let response = endpoint.applyTimeout(to: reporter.reportingLast(before: value), of: request)
-            return download.map { download in response.cleaningUp { download.take() } } ?? response
+            return download.map { download in response.cleaningUp { download.close() } } ?? response
         }
     }
 
@@ -140,7 +140,7 @@ public struct DefaultAPIProvider: APIProvider {
             request.transport = nil
             // A middleware may have changed it.
             do { try request.check() } catch { return .error(error) }
-            return .followingRedirects(request) { transport.sendWithoutFragment($0) }
+            return .resuming(request) { .followingRedirects($0) { transport.sendWithoutFragment($0) } }
         }
         guard !middlewares.isEmpty else { return last(request) }
         let first = middlewares.reversed().reduce(last) { next, middleware in
