@@ -128,14 +128,16 @@ public struct DefaultAPIProvider: APIProvider {
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
             let response = endpoint.applyTimeout(to: value, of: request)
-            return download.map { download in response.cleaningUp { download.take() } } ?? response
+            return download.map { download in response.cleaningUp { download.close() } } ?? response
         }
     }
 
     /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
     /// middleware follows the redirects.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        let sendToTransport: Middleware.Next = { [transport] in .followingRedirects($0) { transport.sendWithoutFragment($0) } }
+        let sendToTransport: Middleware.Next = { [transport] request in
+            .resuming(request) { .followingRedirects($0) { transport.sendWithoutFragment($0) } }
+        }
         guard !middlewares.isEmpty else { return sendToTransport(request) }
         let last: Middleware.Next = { request in
             var request = request

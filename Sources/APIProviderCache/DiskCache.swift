@@ -95,11 +95,7 @@ final class DiskCache: CacheStore {
     }
 
     /// The name is a hash of the key. If two keys have the same hash, the later replaces the other.
-    private func path(of key: String) -> String {
-        // 64-bit FNV-1a.
-        let hash = key.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-        return "\(responsesPath)/\(String(hash, radix: 16))\(Self.suffix)"
-    }
+    private func path(of key: String) -> String { "\(responsesPath)/\(key.fileNameHash)\(Self.suffix)" }
 
     /// Counts the bytes of all files. If they are too many, removes the least recently used files until a
     /// tenth is free, but never the last.

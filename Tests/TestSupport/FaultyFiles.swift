@@ -70,6 +70,8 @@ private let nextRename = FaultyFiles.next(
     "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
 private let nextChangeMode = FaultyFiles.next("fchmod", as: (@convention(c) (Int32, mode_t) -> Int32).self)
 private let nextSynchronize = FaultyFiles.next("fsync", as: (@convention(c) (Int32) -> Int32).self)
+private let nextTruncate = FaultyFiles.next("ftruncate", as: (@convention(c) (Int32, Int) -> Int32).self)
+private let nextLock = FaultyFiles.next("flock", as: (@convention(c) (Int32, Int32) -> Int32).self)
 private let nextClose = FaultyFiles.next("close", as: (@convention(c) (Int32) -> Int32).self)
 
 private func fail<Code: SignedInteger>(_ number: Int32) -> Code {
@@ -103,6 +105,16 @@ func faultyChangeMode(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
 func faultySynchronize(_ descriptor: Int32) -> Int32 {
     if FaultyFiles.isInterrupted(descriptor) { return fail(EINTR) }
     return FaultyFiles.fails(descriptor) ? fail(EIO) : nextSynchronize(descriptor)
+}
+
+@_cdecl("ftruncate")
+func faultyTruncate(_ descriptor: Int32, _ length: Int) -> Int32 {
+    FaultyFiles.fails(descriptor) ? fail(EIO) : nextTruncate(descriptor, length)
+}
+
+@_cdecl("flock")
+func faultyLock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
+    FaultyFiles.fails(descriptor) ? fail(ENOLCK) : nextLock(descriptor, operation)
 }
 
 /// Closes the file also where it fails, as Linux does.

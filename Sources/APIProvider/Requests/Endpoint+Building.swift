@@ -32,7 +32,7 @@ extension Endpoint {
         if !path.secrets.isEmpty { request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted) }
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
         (request.context, request.baseURL) = (context, baseURL?.url)
-        let destination = configuration.newDestination()
+        let destination = configuration.newDestination(for: request.url)
         if !destination.isMemory { request.bodyDestination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType
         if configuration.usesProviderDecoder, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
@@ -52,11 +52,16 @@ extension Endpoint {
 
     /// Throws if the response cannot be written to its file, so that the request need not be sent.
     func checkDestination() throws {
-        guard case .file(let file, _) = configuration.destination else { return }
-        do {
-            try PartialFile.check(file)
-        } catch {
-            throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error)
+        guard case .file(let file, _, _) = configuration.destination else {
+            if configuration.isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
+            return
         }
+        try APIError.explainingDestination { try PartialFile.check(file) }
+    }
+}
+
+extension APIError {
+    static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
     }
 }

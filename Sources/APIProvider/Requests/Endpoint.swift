@@ -125,9 +125,11 @@ struct EndpointConfiguration: Sendable {
     let usesProviderDecoder: Bool
     /// The place for the body of a successful response.
     var destination = BodyDestination.memory
-    /// The destination of one request.
-    func newDestination() -> BodyDestination {
-        if case .file(let file, _) = destination { .file(file, Download()) } else { destination }
+    /// Whether the bytes of a download stay if it fails.
+    var isResuming = false
+    /// The destination of one request to `url`.
+    func newDestination(for url: URL) -> BodyDestination {
+        if case .file(let file, _, _) = destination { .file(file, Download(resumableURL: isResuming ? url : nil)) } else { destination }
     }
 
     /// The decoder in place of the provider's.

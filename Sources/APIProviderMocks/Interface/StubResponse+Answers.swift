@@ -138,7 +138,11 @@ extension StubResponse {
     }
 
     /// The same answer, but `error` follows the head and the body. For a ``StreamFeed``, call ``StreamFeed/fail(_:)`` instead.
-    public func breakingOff(with error: any Error) -> StubResponse {
-        changing { if $0.feed == nil { $0.steps.append(.failure(error)) } }
+    ///
+    /// - Parameters:
+    ///   - error: The error by which it ends.
+    ///   - count: The number of bytes of the body that come before it; `nil` is the whole body. The `Content-Length` stays.
+    public func breakingOff(with error: any Error, after count: Int? = nil) -> StubResponse {
+        changing { if $0.feed == nil { $0.breakOff(with: error, after: count) } }
     }
 }

@@ -97,6 +97,20 @@ package struct Answer: Sendable {
         return answer
     }
 
+    /// Ends the answer with `error` after `count` bytes of its body, or after the whole.
+    mutating func breakOff(with error: any Error, after count: Int?) {
+        if let count {
+            var rest = count
+            steps = ArraySlice(
+                steps.map { step in
+                    guard case .data(let chunk) = step else { return step }
+                    defer { rest -= min(rest, chunk.count) }
+                    return .data(chunk.prefix(rest))
+                })
+        }
+        steps.append(.failure(error))
+    }
+
     /// The same answer with its whole body in one piece, after all waits.
     func joined() -> Answer {
         let body = StubResponse.steps(of: Data(chunks.joined()))

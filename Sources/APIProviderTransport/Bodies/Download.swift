@@ -1,17 +1,37 @@
-import Foundation
+package import Foundation
 package import MiniRx
 
 /// Keeps the file of a download on its way from the transport to the endpoint, because a middleware may make the response anew.
 package final class Download: Sendable {
+    /// The URL of an endpoint whose bytes stay if the download fails; otherwise `nil`.
+    package let resumableURL: URL?
     private let file = Locked<PartialFile?>(nil)
+    /// The resumable file of the last attempt, which is locked until the end of the request.
+    private let resumable = Locked<PartialFile?>(nil)
 
-    package init() {}
+    package init(resumableURL: URL? = nil) { self.resumableURL = resumableURL }
 
     func receive(_ file: PartialFile) { _ = self.file.withLock { exchange(&$0, with: file) } }
 
     /// Returns the whole file that has come last, and keeps it no longer.
     @discardableResult
     package func take() -> PartialFile? { file.withLock { $0.take() } }
+
+    /// Opens the resumable file for another attempt. Returns `nil` if the file system cannot lock files.
+    ///
+    /// - Throws: An error that says why the file cannot be written, such as that another download writes it.
+    package func openResumable(_ destination: URL, _ url: URL) throws -> PartialFile? {
+        close()
+        let file = try PartialFile.resumable(destination, url)
+        _ = resumable.withLock { exchange(&$0, with: file) }
+        return file
+    }
+
+    /// Ends the request: a file that was not moved is removed, or stays for another request.
+    package func close() {
+        take()
+        resumable.withLock { $0.take() }?.release()
+    }
 }
 
 extension Single {

@@ -1,8 +1,12 @@
 package import Foundation
 import MiniRx
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A file that is written next to its destination, and replaces the destination when it is complete. If it has not been moved, it is removed with
-/// its last reference.
+/// its last reference, unless its ``Resumption`` keeps it.
 ///
 /// It only replaces a regular file, and keeps its mode. A link to one is followed. A process that is killed leaves it there: it is hidden, and its
 /// name ends in `.download`. One thread at a time may write.
@@ -11,12 +15,17 @@ package final class PartialFile: Sendable {
         /// `nil` once it is closed.
         var descriptor: Int32?
         var isMoved = false
+        /// Whether a call on the descriptor is going on, which closes the file at its end if it was released meanwhile.
+        var isInUse = false
+        var isReleased = false
     }
 
     private let destination: URL
     private let target: Target
     private let path: String
     private let state: Locked<State>
+    /// What is known of the bytes of a file that stays if the download fails.
+    package let resumption: Resumption?
 
     /// Creates the file, under a hidden name.
     ///
@@ -24,7 +33,7 @@ package final class PartialFile: Sendable {
     ///   - destination: The file to replace.
     ///   - mode: The permissions of a new file, before the process's umask is applied.
     init(beside destination: URL, mode: mode_t = 0o666) throws {
-        self.destination = destination
+        (self.destination, resumption) = (destination, nil)
         target = try Target(of: destination)
         path = target.folder + "/.\(UUID().uuidString).download"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
@@ -36,47 +45,129 @@ package final class PartialFile: Sendable {
     /// Throws if no file can be written to `destination`, as far as that can be known before.
     package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
+    /// - Parameter descriptor: A file that this process has locked.
+    init(_ destination: URL, _ target: Target, _ descriptor: Int32, _ resumption: Resumption) {
+        (self.destination, self.target, self.resumption) = (destination, target, resumption)
+        (path, state) = (resumption.path, Locked(State(descriptor: descriptor)))
+    }
+
     deinit {
         close()
-        if !state.withLock(\.isMoved) { unlink(path) }
+        if resumption == nil, !state.withLock(\.isMoved) { unlink(path) }
+    }
+
+    // MARK: - Closing
+
+    /// Closes the file: at once, or at the end of the call that another thread makes. Later calls fail.
+    package func release() {
+        resumption?.expectLastWrite()
+        let isInUse = state.withLock { state in
+            state.isReleased = true
+            return state.isInUse
+        }
+        if !isInUse { close() }
     }
 
     private func close() {
-        if let descriptor = state.withLock({ $0.descriptor.take() }) { _ = Foundation.close(descriptor) }
+        let (descriptor, isMoved) = state.withLock { ($0.descriptor.take(), $0.isMoved) }
+        if let descriptor {
+            resumption?.willClose(descriptor, isMoved: isMoved)
+            _ = Foundation.close(descriptor)
+        }
+        resumption?.didClose(wasOpen: descriptor != nil)
+    }
+
+    private func withDescriptor<Result>(_ body: (Int32) throws -> Result) throws -> Result {
+        let descriptor = state.withLock { state in
+            let descriptor = state.isReleased ? nil : state.descriptor
+            state.isInUse = descriptor != nil
+            return descriptor
+        }
+        guard let descriptor else { throw URLError(.cancelled) }
+        defer {
+            let isReleased = state.withLock { state in
+                state.isInUse = false
+                return state.isReleased
+            }
+            if isReleased { close() }
+        }
+        return try body(descriptor)
     }
 
     // MARK: - Writing
 
+    /// Prepares a resumable file for the body of `response`: to go on, or to begin anew.
+    ///
+    /// - Returns: The number of bytes that are there, and of the whole. The whole is `nil` if the bytes do not stay.
+    /// - Throws: ``UnfitPart`` if the response is another part than the one that is missing.
+    func begin(_ response: HTTPURLResponse) throws -> (count: Int64, length: Int64?) {
+        try withDescriptor { descriptor in try writing { try resumption?.begin(response, in: descriptor) ?? (0, nil) } }
+    }
+
+    /// Drops the bytes of a resumable file.
+    package func discard() throws {
+        try withDescriptor { descriptor in try writing { try resumption?.discard(descriptor) } }
+    }
+
     func append(_ chunk: Data) throws {
-        guard let descriptor = state.withLock(\.descriptor) else { return }
-        var rest = chunk[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
-            rest = rest.dropFirst(max(count, 0))
+        try withDescriptor { descriptor in
+            try resumption?.willAppend(chunk.count)
+            var rest = chunk[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+                guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
+                rest = rest.dropFirst(max(count, 0))
+                resumption?.didAppend(max(count, 0))
+            }
+            try writing { try resumption?.synchronizeIfDue(descriptor) }
         }
     }
 
-    /// Closes the whole file.
+    /// Closes the whole file. A resumable one is closed after it was moved, so that nobody else writes it until then.
     ///
     /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
     ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
     func finish(isDurable: Bool = true) throws {
-        defer { close() }
-        guard isDurable, let descriptor = state.withLock(\.descriptor) else { return }
+        defer { if resumption == nil { close() } }
+        try withDescriptor { descriptor in
+            try resumption?.checkLength()
+            if isDurable { try writing { try resumption?.synchronize(descriptor) ?? Self.synchronize(descriptor) } }
+        }
+    }
+
+    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do it.
+    @discardableResult
+    static func synchronize(_ descriptor: Int32) throws(POSIXFailure) -> Bool {
         #if canImport(Darwin)
         // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
-        if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return }
+        if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return true }
         #endif
         while fsync(descriptor) != 0 {
             // Some file systems cannot do it.
-            if errno == EINVAL { return }
-            guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
+            if errno == EINVAL { return false }
+            guard errno == EINTR else { throw POSIXFailure() }
         }
+        return true
+    }
+
+    @discardableResult
+    private func writing<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch let failure as POSIXFailure { throw CocoaError.writing(destination, failure.number) }
     }
 
     /// Moves the whole file to its destination, unless that was done before.
     package func moveToDestination() throws {
+        guard let resumption else { return try move() }
+        if state.withLock(\.isMoved) { return }
+        try withDescriptor { descriptor in
+            if let mode = target.mode { fchmod(descriptor, mode) }
+            try move()
+            resumption.removeNotes()
+        }
+        close()
+    }
+
+    private func move() throws {
         try state.withLock { state in
             if state.isMoved { return }
             // Something else may stand there by now.
@@ -101,7 +192,7 @@ package final class PartialFile: Sendable {
 
 extension PartialFile {
     /// The file that is replaced: the destination after symbolic links are resolved.
-    private struct Target {
+    struct Target {
         let path: String
         /// The mode of the old file, if there is one.
         let mode: mode_t?
@@ -148,9 +239,14 @@ extension PartialFile {
 
 // MARK: - Errors
 
+/// The number of a POSIX error, taken where it occurs.
+struct POSIXFailure: Error {
+    let number = errno
+}
+
 extension CocoaError {
     /// The error for a `file` that cannot be written, by the number of a POSIX error.
-    fileprivate static func writing(_ file: URL, _ number: Int32) -> CocoaError {
+    static func writing(_ file: URL, _ number: Int32) -> CocoaError {
         let (code, reason): (CocoaError.Code, String) =
             switch number {
             case ENOENT, ENOTDIR: (.fileNoSuchFile, "its folder does not exist")
@@ -165,7 +261,7 @@ extension CocoaError {
         return writing(file, code, reason)
     }
 
-    fileprivate static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
+    static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted
         let message = "the file cannot be written to \(place): \(reason)."
         return CocoaError(code, userInfo: [NSLocalizedDescriptionKey: message, NSFilePathErrorKey: place])

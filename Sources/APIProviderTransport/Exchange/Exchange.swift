@@ -102,10 +102,15 @@ public import FoundationNetworking
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
-            case .file(let url, _):
-                guard response.isContent(range: original.headers["Range"]) else { return true }
-                let file = try PartialFile(beside: url)
-                return state.withLock { $0.replaceSink(with: .file(file)) } != nil
+            case .file(let url, _, let resumable):
+                // Another part than the one that is missing has no end that is worth waiting for, so it is refused at its head.
+                let isPart = resumable?.resumption?.eTag != nil && response.statusCode == 206
+                guard isPart || response.isContent(range: original.headers["Range"]) else { return true }
+                let file = try resumable ?? PartialFile(beside: url)
+                let start = try resumable?.begin(response)
+                guard state.withLock({ $0.replaceSink(with: .file(file), from: start) }) != nil else { return false }
+                if start != nil { reportProgress() }
+                return true
             case .stream(let type):
                 guard let type, !response.mayHaveMediaType(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
                     return deliverStream(response)

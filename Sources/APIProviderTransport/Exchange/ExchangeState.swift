@@ -141,8 +141,11 @@ struct ExchangeState {
     }
 
     /// Replaces the sink. Returns the metrics so far, which the response of a stream gets; `nil` if the exchange has ended.
-    mutating func replaceSink(with sink: BodySink) -> TransferMetrics? {
+    ///
+    /// - Parameter start: The number of bytes that are there already, and of the whole.
+    mutating func replaceSink(with sink: BodySink, from start: (count: Int64, length: Int64?)? = nil) -> TransferMetrics? {
         guard case .receiving(let response, _) = phase else { return nil }
+        if let start, start.count > 0 { (progress.bytesReceived, progress.bytesToReceive) = start }
         phase = .receiving(response, sink)
         return stopwatch.metrics
     }

@@ -22,9 +22,20 @@ extension HTTPURLResponse {
     /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
     /// bytes.
     package var bodyLength: Int64? {
-        guard expectedContentLength > 0 else { return nil }
-        let encoding = joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? ""
-        return ["", "identity"].contains(encoding) ? expectedContentLength : nil
+        expectedContentLength > 0 && !isCoded ? expectedContentLength : nil
+    }
+
+    /// Whether the body is compressed, or coded in another way.
+    var isCoded: Bool { !["", "identity"].contains(joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "") }
+
+    /// The bytes that a 206 has, and the length of the whole, which is `nil` if it is unknown (RFC 9110, section 14.4). `nil` if it has
+    /// several parts, each with a range of its own.
+    var contentRange: (first: Int64, last: Int64, length: Int64?)? {
+        if mediaTypes.contains("multipart/byteranges") { return nil }
+        let parts = joinedValue(forHTTPHeaderField: "Content-Range")?.split(separator: "/", omittingEmptySubsequences: false) ?? []
+        guard let bounds = parts.first.map({ String($0).rangeBounds(after: "bytes ") }), let first = bounds?.first, let last = bounds?.last
+        else { return nil }
+        return (first, last, parts.count == 2 ? Int64(parts[1]) : nil)
     }
 
     /// Whether a Content-Type names this media type, or there is no Content-Type. There may be several, because a proxy may have added one.
@@ -81,14 +92,10 @@ extension HTTPURLResponse {
     package func isContent(range: String?) -> Bool {
         guard isSuccessful, ![202, 204, 205, 207].contains(statusCode) else { return false }
         guard statusCode == 206 else { return true }
-        guard let asked = range?.rangeBounds(after: "bytes="),
-            let sent = joinedValue(forHTTPHeaderField: "Content-Range")?.prefix(while: { $0 != "/" }),
-            let part = String(sent).rangeBounds(after: "bytes "),
-            let first = part.first, let last = part.last
-        else { return false }
+        guard let asked = range?.rangeBounds(after: "bytes="), let part = contentRange else { return false }
         // A suffix, such as -500, ends where the content does.
-        guard let start = asked.first else { return last - first < asked.last ?? 0 }
-        return first == start && last <= asked.last ?? .max
+        guard let start = asked.first else { return part.last - part.first < asked.last ?? 0 }
+        return part.first == start && part.last <= asked.last ?? .max
     }
 
     // MARK: - Joined fields
@@ -130,7 +137,7 @@ extension URLResponse {
 
 extension String {
     /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` if it has another form, such as that of several ranges.
-    fileprivate func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
+    package func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
         guard lowercased().hasPrefix(unit) else { return nil }
         let ends = dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), ends.contains(where: { !$0.isEmpty }) else { return nil }

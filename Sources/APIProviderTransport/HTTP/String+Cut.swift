@@ -24,3 +24,10 @@ extension String {
 
     package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }
+
+extension String {
+    /// Its 64-bit FNV-1a hash in hexadecimal digits, for the name of a file.
+    package var fileNameHash: String {
+        String(utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
+    }
+}

@@ -13,8 +13,8 @@ public enum ResponseDestination: Sendable, Hashable {
 /// A destination with what the transport needs to know of it.
 package enum BodyDestination: Sendable {
     case memory
-    /// A file, and what keeps the file in which the body has come.
-    case file(URL, Download? = nil)
+    /// A file, what keeps the file in which the body has come, and the file that goes on where an earlier attempt stopped.
+    case file(URL, Download? = nil, resuming: PartialFile? = nil)
     /// The body is streamed to a reader. A body of another media type than `expected` may be an error: it goes into memory if it has an
     /// end.
     case stream(expected: String? = nil)
@@ -23,7 +23,7 @@ package enum BodyDestination: Sendable {
 
     package var isStream: Bool { if case .stream = self { true } else { false } }
 
-    package var download: Download? { if case .file(_, let download) = self { download } else { nil } }
+    package var download: Download? { if case .file(_, let download, _) = self { download } else { nil } }
 }
 
 extension PreparedRequest {

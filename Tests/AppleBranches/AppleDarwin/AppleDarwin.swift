@@ -5,6 +5,14 @@ package let SO_NOSIGPIPE: Int32 = 0x1022
 package let F_BARRIERFSYNC: Int32 = 85
 
 /// As Apple documents it.
+@discardableResult
+package func sysctlbyname(
+    _ name: UnsafePointer<CChar>!, _ value: UnsafeMutableRawPointer!, _ size: UnsafeMutablePointer<Int>!,
+    _ newValue: UnsafeMutableRawPointer!,
+    _ newSize: Int
+) -> Int32 { 0 }
+
+/// As Apple documents it.
 public struct os_unfair_lock {
     /// An unlocked lock.
     public init() {}

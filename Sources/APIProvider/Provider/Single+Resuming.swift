@@ -1,0 +1,68 @@
+import Foundation
+import MiniRx
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Single<APIResponse> {
+    /// Sends `request`. If it downloads to a file whose bytes stay, sends it for the bytes that are missing (RFC 9110, sections 13.1.5, 14
+    /// and 15.3.7). If the server has no such part, sends it once more for the whole.
+    static func resuming(_ request: PreparedRequest, _ send: @escaping @Sendable (PreparedRequest) -> Single) -> Single {
+        guard case .file(let destination, let download?, _) = request.bodyDestination, let url = download.resumableURL else {
+            return send(request)
+        }
+        return .deferred {
+            var request = request
+            try request.checkResumable()
+            // The length of a decoded body does not match the length of the range.
+            request.headers["Accept-Encoding"] = "identity"
+            let opened = try APIError.explainingDestination { try download.openResumable(destination, url) }
+            guard let file = opened, let resumption = file.resumption else { return send(request) }
+            request.bodyDestination = .file(destination, download, resuming: file)
+            guard let eTag = resumption.eTag else {
+                return send(request).continuing { .event(file.ended(by: $0)) }
+            }
+            var ranged = request
+            ranged.headers["Range"] = "bytes=\(resumption.offset)-"
+            ranged.headers["If-Range"] = eTag
+            return send(ranged).continuing { [request] event in
+                guard event.refusesRange else { return .event(file.ended(by: event)) }
+                do { try file.discard() } catch { return .event(file.ended(by: .failure(APIError.transport(request, underlying: error)))) }
+                return .single(send(request).continuing { .event(file.ended(by: $0)) })
+            }
+        }
+    }
+}
+
+extension SingleEvent<APIResponse> {
+    /// Whether the server does not send the part that was asked for, so that the whole is.
+    fileprivate var refusesRange: Bool {
+        switch self {
+        // A transport of the app may return a part in memory.
+        case .success(let response): [206, 400, 412, 416, 501].contains(response.statusCode) && response.file == nil
+        case .failure(let error): (error as? APIError)?.underlying is UnfitPart
+        }
+    }
+}
+
+extension PartialFile {
+    /// Returns `event`, and lets others have this file, unless it is the whole file that is to be moved.
+    fileprivate func ended(by event: SingleEvent<APIResponse>) -> SingleEvent<APIResponse> {
+        if case .success(let response) = event {
+            if response.file === self { return event }
+            // The whole is in memory.
+            if response.httpResponse.isContent(range: nil) { try? discard() }
+        }
+        release()
+        return event
+    }
+}
+
+extension PreparedRequest {
+    fileprivate func checkResumable() throws {
+        guard method == .get, body == nil else { throw APIError.invalid("resuming() needs a GET without a body") }
+        let name = ["Range", "If-Range", "Accept-Encoding"].first { headers[$0] != nil }
+        if let name { throw APIError.invalid("resuming() sets the header \(name) itself; remove it from the endpoint and the middlewares") }
+    }
+}

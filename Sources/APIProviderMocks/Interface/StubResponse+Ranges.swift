@@ -1,0 +1,49 @@
+import APIProvider
+public import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension StubResponse {
+    /// A file that a server sends whole or in part, as the `Range` and the `If-Range` of each request say (RFC 9110, section 14).
+    ///
+    /// ```swift
+    /// let video = StubResponse.ranges(of: data, eTag: "\"v1\"")
+    /// let lost = URLError(.networkConnectionLost)
+    /// MockURLProtocol.stub(
+    ///     .get, "/video.mp4",
+    ///     respond: .sequence([video.breakingOff(with: lost, after: 1000), video]))
+    /// ```
+    ///
+    /// The status is 200, 206 or 416. A GET with several ranges gets the whole.
+    ///
+    /// - Parameters:
+    ///   - data: The whole file.
+    ///   - eTag: The entity tag with its quotation marks. With another one in `If-Range`, or a weak one, the whole file is sent.
+    public static func ranges(of data: Data, eTag: String) -> StubResponse {
+        StubResponse { request in
+            var (status, body) = (200, data)
+            var headers: HTTPHeaders = ["ETag": eTag, "Accept-Ranges": "bytes"]
+            if let range = request.range(of: data.count, eTag: eTag) {
+                (status, body) = range.isEmpty ? (416, Data()) : (206, data.dropFirst(range.lowerBound).prefix(range.count))
+                headers["Content-Range"] = "bytes \(range.isEmpty ? "*" : "\(range.lowerBound)-\(range.upperBound - 1)")/\(data.count)"
+            }
+            headers["Content-Length"] = "\(body.count)"
+            return .response(try .mock(status, headers: headers.dictionary, for: request.url), steps(of: Data(body)), to: request)
+        }
+    }
+}
+
+extension ReceivedRequest {
+    /// The part that the request asks for, which is empty if there is none; `nil` for the whole.
+    fileprivate func range(of count: Int, eTag: String) -> Range<Int>? {
+        let isSameVersion = headers["If-Range"].map { $0 == eTag && !eTag.hasPrefix("W/") } ?? true
+        guard method == .get, isSameVersion, let bounds = headers["Range"]?.rangeBounds(after: "bytes=") else { return nil }
+        // A suffix, such as -500.
+        guard let first = bounds.first else { return count - Int(clamping: min(bounds.last ?? 0, Int64(count)))..<count }
+        guard first <= bounds.last ?? .max else { return nil }
+        let start = min(Int(clamping: first), count)
+        return start..<max(start, Int(min(bounds.last ?? .max, Int64(count) - 1)) + 1)
+    }
+}

@@ -1,0 +1,62 @@
+package import Foundation
+import MiniRx
+
+extension PartialFile {
+    /// Opens the file that an earlier download to `destination` has left, or a new one, and locks it for all processes.
+    ///
+    /// If a download of this process has ended, it waits for its last write.
+    ///
+    /// - Returns: `nil` if the file system cannot lock files.
+    package static func resumable(_ destination: URL, _ endpoint: URL) throws -> PartialFile? {
+        let target = try Target(of: destination)
+        let path = target.partialPath
+        // The owner must be able to open it again, whatever the mode of the whole file.
+        let mode = (target.mode ?? 0o666) | 0o600
+        let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
+        var isInPlace = false
+        defer { if !isInPlace, descriptor >= 0 { close(descriptor) } }
+        var (opened, named) = (stat(), stat())
+        guard descriptor >= 0, fstat(descriptor, &opened) == 0 else {
+            throw [ELOOP, EISDIR, ENXIO].contains(errno) ? notOurs(path, destination) : CocoaError.writing(destination, errno)
+        }
+        // One without a name was moved or removed after it was opened.
+        guard opened.isOwnFile || opened.st_nlink == 0 else { throw notOurs(path, destination) }
+        guard try lock(descriptor, path, destination) else {
+            unlink(path)
+            return nil
+        }
+        guard lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev else {
+            // Another download has ended since the file was opened.
+            return try resumable(destination, endpoint)
+        }
+        // It may have become longer until it was locked.
+        fstat(descriptor, &opened)
+        if let mode = target.mode { fchmod(descriptor, mode | 0o600) }
+        isInPlace = true
+        return PartialFile(destination, target, descriptor, Resumption(path, count: Int64(opened.st_size), endpoint: endpoint))
+    }
+
+    /// Returns `false` if the file system cannot lock files.
+    private static func lock(_ descriptor: Int32, _ path: String, _ destination: URL) throws -> Bool {
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        Resumption.waitForLastWrite(of: path)
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
+        guard errno == EWOULDBLOCK else { return false }
+        throw CocoaError.writing(destination, .fileLocking, "another download to it is going on")
+    }
+
+    private static func notOurs(_ path: String, _ destination: URL) -> CocoaError {
+        let name = (path as NSString).lastPathComponent
+        return .writing(destination, .fileWriteFileExists, "its partial file \(name) is not a regular file of this user with one name")
+    }
+}
+
+extension PartialFile.Target {
+    /// `.video.mp4.partial` beside `video.mp4`. A name that would be too long with that of the notes is cut, and ends in a hash.
+    fileprivate var partialPath: String {
+        let name = (path as NSString).lastPathComponent
+        let longest = 255 - "..partial.notes".utf8.count
+        let isLong = name.utf8.count > longest
+        return "\(folder)/.\(isLong ? name.cut(to: longest - 16) + name.fileNameHash : name).partial"
+    }
+}

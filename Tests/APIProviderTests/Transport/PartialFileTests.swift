@@ -1,0 +1,157 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("The bytes that a download keeps", tenMinutes)
+struct PartialFileTests {
+    let folder = TemporaryFolder()
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+
+    private var destination: URL { folder.url("file.bin") }
+    private var kept: URL { folder.url(".file.bin.partial") }
+    private var notes: URL { folder.url(".file.bin.partial.notes") }
+
+    private func endpoint(_ server: LoopbackServer, to file: URL? = nil) -> Endpoint<URL> {
+        Endpoint(.get, .url(server.url), query: ["token": "secret-1234"], downloadingTo: file ?? destination).resuming()
+    }
+
+    private func breakOff(_ server: LoopbackServer, to file: URL? = nil) async {
+        await #expect(throws: APIError.self) { try await provider.request(endpoint(server, to: file)).value }
+    }
+
+    private func server(_ answer: FileAnswer = FileAnswer()) throws -> LoopbackServer {
+        try LoopbackServer(FileAnswer(breaksOffAfter: 12_000), answer)
+    }
+
+    // MARK: - One at a time
+
+    @Test("A second request to the same file fails at once with a sentence, and the first one goes on")
+    func twoAtOnce() async throws {
+        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let server = try LoopbackServer { request, connection in
+            FileAnswer(breaksOffAfter: 12_000).send(to: request, connection)
+            goOn.wait()
+            connection.send(Data(FileAnswer.body.utf8.dropFirst(12_000)))
+        }
+        async let first = provider.request(endpoint(server).onProgress { _ in arrived.send(()) }).value
+        await arrived.next()
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint(server)).value }
+        #expect(
+            error.description
+                == "The request was not sent: its response cannot be saved (the file cannot be written to \(destination.path): "
+                + "another download to it is going on).")
+        #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: destination) }
+        goOn.signal()
+        _ = try await first
+        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
+        #expect(try folder.names == ["file.bin"])
+        #expect(server.requests.count == 1)
+    }
+
+    // MARK: - The disk
+
+    @Test("After a power failure, a download goes on from what had been synchronized", arguments: [0, 5_000, 15_000])
+    func powerFailure(synchronized: Int) async throws {
+        let server = try server()
+        await breakOff(server)
+        var text = try String(contentsOf: notes, encoding: .utf8)
+        #expect(!text.contains("secret-1234"))
+        text = text.replacingOccurrences(of: "\"synchronized\":0", with: "\"synchronized\":\(synchronized)")
+        let boot = try #require(text.range(of: "\"boot\":\"[^\"]*\"", options: .regularExpression))
+        text.replaceSubrange(boot, with: "\"boot\":\"other\"")
+        try Data(text.utf8).write(to: notes)
+        _ = try await provider.request(endpoint(server)).value
+        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
+        #expect(server.ranges == [nil, [0: nil, 5_000: "bytes=5000-", 15_000: "bytes=12000-"][synchronized] ?? nil])
+    }
+
+    @Test("Each 16 MB are synchronized, and the notes say so, for the owner alone")
+    func synchronizing() async throws {
+        let body = String(repeating: FileAnswer.body, count: 1_700)
+        let server = try LoopbackServer(FileAnswer(body: body, breaksOffAfter: 33_600_000), FileAnswer(body: body))
+        await breakOff(server)
+        let text = try String(contentsOf: notes, encoding: .utf8)
+        let count = try #require(text.firstMatch(of: /"synchronized":([0-9]+)/).flatMap { Int($0.1) })
+        #expect(count >= 33_554_432 && count <= 33_600_000)
+        var status = stat()
+        #expect(lstat(notes.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        _ = try await provider.request(endpoint(server)).value
+        #expect(try Data(contentsOf: destination) == Data(body.utf8))
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A name of 255 bytes is downloaded, kept and continued", arguments: ["x", "é"])
+    func longName(character: Character) async throws {
+        let file = folder.url(String(repeating: character, count: 255 / character.utf8.count))
+        let server = try server()
+        await breakOff(server, to: file)
+        #expect(try folder.names.count == 2 && folder.names.allSatisfy { $0.hasPrefix(".\(character)") })
+        _ = try await provider.request(endpoint(server, to: file)).value
+        #expect(try Data(contentsOf: file) == Data(FileAnswer.body.utf8))
+        #expect(server.ranges == [nil, "bytes=12000-"])
+        #expect(try folder.names.count == 1)
+    }
+
+    // MARK: - What else may stand there
+
+    enum Obstacle: CaseIterable { case link, folder, pipe, otherName, otherOwner }
+
+    @Test("Something else in place of the kept bytes is an error, and stays as it is", arguments: Obstacle.allCases)
+    func obstacles(obstacle: Obstacle) async throws {
+        let server = try server()
+        try Data("mine".utf8).write(to: folder.url("other"))
+        switch obstacle {
+        case .link: try #require(symlink("other", kept.path) == 0)
+        case .folder: try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: false)
+        case .pipe: try #require(mkfifo(kept.path, 0o600) == 0)
+        case .otherName: try #require(link(folder.url("other").path, kept.path) == 0)
+        case .otherOwner:
+            // Only the superuser can give a file away.
+            guard geteuid() == 0 else { return }
+            try Data("theirs".utf8).write(to: kept)
+            try #require(chown(kept.path, 12_345, 12_345) == 0)
+        }
+        let names = try folder.names
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint(server)).value }
+        #expect(error.description.contains("partial file .file.bin.partial is not a regular file of this user"), "\(error)")
+        #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: destination) }
+        #expect(try folder.names == names)
+        #expect(try Data(contentsOf: folder.url("other")) == Data("mine".utf8))
+        #expect(server.requests.isEmpty)
+    }
+
+    enum Damage: CaseIterable { case longer, noNotes, otherNotes, linkedNotes }
+
+    @Test("Kept bytes that are longer than the whole, or have no notes, are worth nothing", arguments: Damage.allCases)
+    func damages(damage: Damage) async throws {
+        let server = try server()
+        await breakOff(server)
+        switch damage {
+        case .longer: try Data(count: 20_001).write(to: kept)
+        case .noNotes: try FileManager.default.removeItem(at: notes)
+        case .otherNotes: try Data("{}".utf8).write(to: notes)
+        case .linkedNotes:
+            try FileManager.default.moveItem(at: notes, to: folder.url("other"))
+            try #require(symlink("other", notes.path) == 0)
+        }
+        _ = try await provider.request(endpoint(server)).value
+        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
+        #expect(try folder.names == (damage == .linkedNotes ? ["file.bin", "other"] : ["file.bin"]))
+        #expect(server.ranges == [nil, nil])
+    }
+
+    @Test("What is kept for a destination can be removed, and removing nothing is no error")
+    func removing() async throws {
+        let server = try server()
+        try Data("old".utf8).write(to: destination)
+        try Endpoint.removePartialDownload(for: destination)
+        await breakOff(server)
+        #expect(try folder.names.count == 3)
+        try Endpoint.removePartialDownload(for: destination)
+        #expect(try folder.names == ["file.bin"])
+        #expect(try Data(contentsOf: destination) == Data("old".utf8))
+        #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: folder.url("none/file")) }
+    }
+}

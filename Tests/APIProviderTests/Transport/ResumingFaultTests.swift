@@ -1,0 +1,90 @@
+#if os(Linux)
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Downloads that go on, with faults from outside", tenMinutes)
+struct ResumingFaultTests {
+    private static func provider() -> DefaultAPIProvider { DefaultAPIProvider(transport: TestedTransport(configuration: .patient)) }
+
+    @Test(
+        "Whichever call on a file fails, such as on a full disk, no download succeeds with wrong bytes, and the next one succeeds",
+        .longComputing, arguments: [false, true], [false, true])
+    func calls(isLasting: Bool, isChanged: Bool) async throws {
+        let body = isChanged ? FileAnswer.changedBody : FileAnswer.body
+        let server = try LoopbackServer { request, connection in
+            let isFirst = request.headers["x-second"] == nil
+            FileAnswer(
+                eTag: isChanged && !isFirst ? "\"v2\"" : "\"v1\"", body: isFirst ? FileAnswer.body : body,
+                breaksOffAfter: isFirst ? 12_000 : nil
+            ).send(to: request, connection)
+        }
+        let provider = Self.provider()
+        let count = try await Faults.inTurn(isLasting: isLasting) { faults in
+            let folder = TemporaryFolder()
+            let file = folder.url("file.bin")
+            let first = Endpoint(.get, .url(server.url), downloadingTo: file).resuming()
+            var second = first
+            second.headers["X-Second"] = "1"
+            _ = try? await provider.request(first).value
+            let (isWhole, open) = await FaultyFiles.within(folder.url, faults) { (try? await provider.request(second).value) != nil }
+            #expect(open == 0)
+            if isWhole { #expect(try String(contentsOf: file, encoding: .utf8) == body) }
+            _ = try await provider.request(second).value
+            #expect(try String(contentsOf: file, encoding: .utf8) == body)
+            #expect(try folder.names == ["file.bin"])
+        }
+        #expect(count > 5)
+    }
+
+    #if compiler(>=6.3)  // An exit test that captures a value.
+    @Test("The download of a process that was killed goes on in another one", .longComputing)
+    func killed() async throws {
+        let folder = TemporaryFolder()
+        let server = try LoopbackServer { request, connection in
+            guard request.headers["range"] == nil else { return FileAnswer().send(to: request, connection) }
+            FileAnswer(breaksOffAfter: 12_000).send(to: request, connection)
+            connection.waitUntilClosed()
+        }
+        let file = folder.url("file.bin")
+        await #expect(processExitsWith: .signal(SIGKILL)) { [url = server.url as URL, file = file as URL] in
+            let endpoint = Endpoint(.get, .url(url), downloadingTo: file).resuming().onProgress {
+                if $0.bytesReceived == 12_000 { kill(getpid(), SIGKILL) }
+            }
+            _ = try await Self.provider().request(endpoint).value
+        }
+        #expect(try folder.names == [".file.bin.partial", ".file.bin.partial.notes"])
+        _ = try await Self.provider().request(Endpoint(.get, .url(server.url), downloadingTo: file).resuming()).value
+        #expect(try String(contentsOf: file, encoding: .utf8) == FileAnswer.body)
+        #expect(try folder.names == ["file.bin"])
+        #expect(server.ranges == [nil, "bytes=12000-"])
+    }
+
+    @Test("While one process downloads to a file, another one fails at once", .longComputing)
+    func twoProcesses() async throws {
+        let (folder, arrived, goOn) = (TemporaryFolder(), Signals<Void>(), DispatchSemaphore(value: 0))
+        let server = try LoopbackServer { request, connection in
+            FileAnswer(breaksOffAfter: 12_000).send(to: request, connection)
+            goOn.wait()
+            connection.send(Data(FileAnswer.body.utf8.dropFirst(12_000)))
+        }
+        let file = folder.url("file.bin")
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: file).resuming()
+        async let first = Self.provider().request(endpoint.onProgress { _ in arrived.send(()) }).value
+        await arrived.next()
+        await #expect(processExitsWith: .success) { [url = server.url as URL, file = file as URL] in
+            let error = await #expect(throws: APIError.self) {
+                try await Self.provider().request(Endpoint(.get, .url(url), downloadingTo: file).resuming()).value
+            }
+            #expect(error?.description.contains("another download to it is going on") == true)
+        }
+        goOn.signal()
+        _ = try await first
+        #expect(try String(contentsOf: file, encoding: .utf8) == FileAnswer.body)
+        #expect(server.requests.count == 1)
+    }
+    #endif
+}
+#endif

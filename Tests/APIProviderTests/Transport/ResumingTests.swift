@@ -1,0 +1,286 @@
+import APIProvider
+import Foundation
+import MiniRx
+import TestSupport
+import Testing
+
+@Suite("Downloads that go on where they stopped", tenMinutes)
+struct ResumingTests {
+    let folder = TemporaryFolder()
+    let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
+
+    private var destination: URL { folder.url("file.bin") }
+    private var kept: URL { folder.url(".file.bin.partial") }
+    private static let keptNames = [".file.bin.partial", ".file.bin.partial.notes"]
+    private static let broken = FileAnswer(breaksOffAfter: 12_000)
+
+    private func endpoint(_ server: LoopbackServer) -> Endpoint<URL> {
+        Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()
+    }
+
+    private func download(_ server: LoopbackServer) async throws { _ = try await provider.request(endpoint(server)).value }
+
+    /// Downloads until the connection breaks. Returns how many bytes stay.
+    @discardableResult
+    private func breakOff(_ server: LoopbackServer) async throws -> Int {
+        let error = try await #require(throws: APIError.self) { try await download(server) }
+        #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
+        return try Data(contentsOf: kept).count
+    }
+
+    private func expectWhole(_ body: String = FileAnswer.body) throws {
+        #expect(try String(contentsOf: destination, encoding: .utf8) == body)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    // MARK: - Going on
+
+    @Test("After a lost connection, the next request asks for the rest, and nothing but the destination is left", arguments: [false, true])
+    func lostConnection(isReset: Bool) async throws {
+        let server = try LoopbackServer(FileAnswer(breaksOffAfter: 12_000, isReset: isReset), FileAnswer())
+        try Data("old".utf8).write(to: destination)
+        try #require(chmod(destination.path, 0o440) == 0)
+        // A reset may overtake the bytes before it.
+        let error = await #expect(throws: APIError.self) { try await download(server) }
+        #expect(error?.urlError?.code == .networkConnectionLost)
+        guard try !isReset || folder.names.count > 1 else { return }
+        let count = try Data(contentsOf: kept).count
+        #expect(count > 0 && count <= 12_000)
+        #expect(try folder.names == Self.keptNames + ["file.bin"])
+        #expect(try String(contentsOf: destination, encoding: .utf8) == "old")
+
+        let (progress, statuses) = (Log<TransferProgress>(), Log<Int>())
+        let next = endpoint(server).validating { statuses.append($0.statusCode) }.onProgress { progress.append($0) }
+        #expect(try await provider.request(next).value == destination)
+        try expectWhole()
+        #expect(try mode(of: destination) == 0o440)
+        #expect(server.ranges == [nil, "bytes=\(count)-"])
+        #expect(server.requests.map { $0.headers["if-range"] } == [nil, "\"v1\""])
+        #expect(server.requests.map { $0.headers["accept-encoding"] } == ["identity", "identity"])
+        #expect(progress.entries.first == TransferProgress(bytesReceived: Int64(count), bytesToReceive: 20_000))
+        #expect(progress.entries.last == TransferProgress(bytesReceived: 20_000, bytesToReceive: 20_000))
+        #expect(statuses.entries == [206])
+    }
+
+    private func mode(of file: URL) throws -> mode_t {
+        var status = stat()
+        try #require(lstat(file.path, &status) == 0)
+        return status.st_mode & 0o777
+    }
+
+    @Test("After a dispose, the next request goes on at once")
+    func disposed() async throws {
+        let (arrived, served) = (Signals<Void>(), Log<Void>())
+        let server = try LoopbackServer { request, connection in
+            served.append(())
+            guard served.count == 1 else { return FileAnswer().send(to: request, connection) }
+            FileAnswer(breaksOffAfter: 12_000).send(to: request, connection)
+            connection.waitUntilClosed()
+        }
+        let first = endpoint(server).onProgress { if $0.bytesReceived == 12_000 { arrived.send(()) } }
+        let subscription = provider.request(first).subscribe { Issue.record("An event came after dispose: \($0)") }
+        await arrived.next()
+        subscription.dispose()
+        #expect(try folder.names == Self.keptNames)
+        try await download(server)
+        try expectWhole()
+        #expect(server.ranges == [nil, "bytes=12000-"])
+    }
+
+    @Test("Downloads that are disposed at any moment and begun again at once end with the whole file")
+    func randomDisposals() async throws {
+        let server = try LoopbackServer(FileAnswer(body: String(repeating: FileAnswer.body, count: 10)))
+        for _ in 0..<rounds(40) {
+            let subscription = provider.request(endpoint(server)).subscribe(onFailure: { Issue.record("\($0)") })
+            spin(upTo: 3_000)
+            subscription.dispose()
+        }
+        try await download(server)
+        try expectWhole(String(repeating: FileAnswer.body, count: 10))
+    }
+
+    @Test("The next attempt of a RetryMiddleware goes on")
+    func retries() async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(partCount: 3_000), FileAnswer())
+        let retry = RetryMiddleware(RetryPolicy(baseDelay: .nanoseconds(0)))
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [retry])
+        _ = try await provider.request(endpoint(server)).value
+        try expectWhole()
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=15000-"])
+    }
+
+    @Test("A part that ends early is a lost connection that keeps its bytes")
+    func earlyEnd() async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(partCount: 3_000), FileAnswer())
+        #expect(try await breakOff(server) == 12_000)
+        #expect(try await breakOff(server) == 15_000)
+        try await download(server)
+        try expectWhole()
+    }
+
+    @Test("A whole file that was not accepted costs one byte")
+    func oneByte() async throws {
+        let server = try LoopbackServer(FileAnswer())
+        let refused = endpoint(server).validating { _ in throw URLError(.cannotDecodeContentData) }
+        await #expect(throws: URLError.self) { try await provider.request(refused).value }
+        try await download(server)
+        try expectWhole()
+        #expect(server.ranges == [nil, "bytes=19999-"])
+    }
+
+    @Test("A redirect to a link that is signed anew each time goes on, and one to another path does not", arguments: [true, false])
+    func redirects(isSamePath: Bool) async throws {
+        let served = Log<Void>()
+        let server = try LoopbackServer { request, connection in
+            served.append(())
+            guard request.target != "/" else {
+                let path = isSamePath || served.count < 3 ? "file" : "other"
+                return connection.respond("302 Found", headers: ["Location": "/\(path)?signature=\(served.count)"])
+            }
+            let isFirst = served.count == 2
+            FileAnswer(
+                body: request.target.hasPrefix("/other") ? FileAnswer.changedBody : FileAnswer.body, breaksOffAfter: isFirst ? 12_000 : nil
+            )
+            .send(to: request, connection)
+        }
+        try await breakOff(server)
+        try await download(server)
+        try expectWhole(isSamePath ? FileAnswer.body : FileAnswer.changedBody)
+        let again = isSamePath ? [] : [nil, nil] as [String?]
+        #expect(server.ranges == [nil, nil, "bytes=12000-", "bytes=12000-"] + again)
+    }
+
+    // MARK: - Beginning anew
+
+    @Test("A file that has changed is loaded as a whole, and goes on as the new one", arguments: [nil, 5_000])
+    func changed(breaksOffAfter: Int?) async throws {
+        let new = FileAnswer(eTag: "\"v2\"", body: FileAnswer.changedBody)
+        var broken = new
+        broken.breaksOffAfter = breaksOffAfter
+        let server = try LoopbackServer(Self.broken, broken, new)
+        try await breakOff(server)
+        if breaksOffAfter != nil { #expect(try await breakOff(server) == 5_000) }
+        let progress = Log<Int64>()
+        _ = try await provider.request(endpoint(server).onProgress { progress.append($0.bytesReceived) }).value
+        try expectWhole(FileAnswer.changedBody)
+        #expect(server.ranges == [nil, "bytes=12000-"] + (breaksOffAfter == nil ? [] : ["bytes=5000-"]))
+        if breaksOffAfter == nil { #expect(progress.entries.allSatisfy { $0 != 12_000 }) }
+    }
+
+    @Test(
+        "A part that does not fit, and a server that refuses ranges: the whole is asked for in the same subscription",
+        arguments: [
+            FileAnswer(headers: ["Content-Range": "bytes 11999-19999/20000"]),
+            FileAnswer(headers: ["Content-Range": "bytes 12000-19999/20001"]),
+            FileAnswer(headers: ["Content-Range": "bytes 12000-19998/20000"]),
+            FileAnswer(headers: ["Content-Range": "bytes 12000-20000/20000"]),
+            FileAnswer(headers: ["Content-Range": "bytes 12000-19999/*"]), FileAnswer(headers: ["Content-Range": ""]),
+            FileAnswer(headers: ["ETag": "\"v2\""]), FileAnswer(headers: ["ETag": ""]), FileAnswer(headers: ["ETag": "W/\"v1\""]),
+            FileAnswer(headers: ["Content-Range": "", "Content-Type": "multipart/byteranges; boundary=b"]),
+            FileAnswer(headers: ["Content-Type": "multipart/byteranges; boundary=b"]), FileAnswer(headers: ["Content-Encoding": "gzip"]),
+            FileAnswer(body: FileAnswer.changedBody + "more"), FileAnswer(status: "400 Bad Request"),
+            FileAnswer(status: "412 Precondition Failed"),
+            FileAnswer(status: "416 Range Not Satisfiable", headers: ["Content-Range": "bytes */20000"]),
+            FileAnswer(status: "416 Range Not Satisfiable", headers: ["Content-Range": ""]), FileAnswer(status: "501 Not Implemented"),
+        ])
+    func unfit(answer: FileAnswer) async throws {
+        let server = try LoopbackServer(Self.broken, answer, FileAnswer(eTag: "\"v3\"", body: FileAnswer.changedBody))
+        try await breakOff(server)
+        try await download(server)
+        try expectWhole(FileAnswer.changedBody)
+        #expect(server.ranges == [nil, "bytes=12000-", nil])
+    }
+
+    @Test("A part that has more bytes than it says is an error, and the next download begins anew")
+    func tooManyBytes() async throws {
+        let chunked = ["Transfer-Encoding": "chunked", "Content-Length": ""]
+        let server = try LoopbackServer { request, connection in
+            if request.headers["range"] == nil { return Self.broken.send(to: request, connection) }
+            var fields = FileAnswer(body: "9\r\n123456789\r\n0\r\n\r\n", headers: chunked)
+            fields.headers["Content-Range"] = "bytes 12000-12007/20000"
+            fields.status = "206 Partial Content"
+            fields.ignoresRange = true
+            fields.send(to: request, connection)
+        }
+        try await breakOff(server)
+        let error = try await #require(throws: APIError.self) { try await download(server) }
+        #expect(error.description.contains("more bytes than its head says"), "\(error)")
+        #expect(try folder.names.isEmpty)
+    }
+
+    @Test("Another status keeps the bytes, and is the error", arguments: ["401 Unauthorized", "404 Not Found", "503 Service Unavailable"])
+    func otherStatus(status: String) async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(status: status), FileAnswer())
+        try await breakOff(server)
+        let error = try await #require(throws: APIError.self) { try await download(server) }
+        #expect(error.statusCode == Int(status.prefix(3)) && error.response?.text == "no")
+        #expect(try Data(contentsOf: kept) == Data(FileAnswer.body.utf8.prefix(12_000)))
+        try await download(server)
+        try expectWhole()
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
+    }
+
+    @Test("The bytes of another endpoint are not used, and stay until a response comes")
+    func otherEndpoint() async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(status: "503 Busy"), FileAnswer(body: FileAnswer.changedBody))
+        try await breakOff(server)
+        let other = Endpoint(.get, .url(server.url), query: ["id": 2], downloadingTo: destination).resuming()
+        await #expect(throws: APIError.self) { try await provider.request(other).value }
+        #expect(try folder.names == Self.keptNames)
+        _ = try await provider.request(other).value
+        try expectWhole(FileAnswer.changedBody)
+        #expect(server.ranges == [nil, nil, nil])
+    }
+
+    // MARK: - Ordinary downloads
+
+    @Test(
+        "Without a strong ETag or a length, or with a coding, nothing is kept",
+        arguments: [
+            ["ETag": "W/\"v1\""], ["ETag": ""], ["ETag": "v1"], ["ETag": "\"v1\", \"v2\""], ["Content-Encoding": "gzip"],
+            ["Content-Length": "", "Transfer-Encoding": "chunked"],
+        ])
+    func notResumable(headers: [String: String]) async throws {
+        let other = FileAnswer(breaksOffAfter: 5_000, ignoresRange: true, headers: headers)
+        let server = try LoopbackServer(other, Self.broken, other)
+        await #expect(throws: APIError.self) { try await download(server) }
+        #expect(try folder.names.isEmpty)
+        try await breakOff(server)
+        await #expect(throws: APIError.self) { try await download(server) }
+        #expect(try folder.names.isEmpty)
+        #expect(server.requests.count == 3)
+    }
+
+    @Test("A whole response in memory is the file, and a part in memory is not")
+    func inMemory() async throws {
+        let server = try LoopbackServer(Self.broken)
+        try await breakOff(server)
+        let ranges = Log<String?>()
+        let transport = ClosureTransport { request in
+            ranges.append(request.headers["Range"])
+            let isPart = request.headers["Range"] != nil
+            return .just(APIResponse(to: request, statusCode: isPart ? 206 : 200, data: Data((isPart ? "part" : "whole").utf8)))
+        }
+        _ = try await DefaultAPIProvider(transport: transport).request(endpoint(server)).value
+        try expectWhole("whole")
+        #expect(ranges.entries == ["bytes=12000-", nil])
+    }
+
+    @Test(
+        "A request that sets what resuming sets, or is no plain GET, is invalid",
+        arguments: [
+            (.get, ["Range": "bytes=1-"], "Range"), (.get, ["If-Range": "\"v1\""], "If-Range"),
+            (.get, ["Accept-Encoding": "gzip"], "Accept-Encoding"), (.head, [:], "GET without a body"), (.post, [:], "GET without a body"),
+        ] as [(HTTPMethod, HTTPHeaders, String)])
+    func invalid(method: HTTPMethod, headers: HTTPHeaders, word: String) async throws {
+        let server = try LoopbackServer(FileAnswer())
+        let endpoint = Endpoint(method, .url(server.url), headers: headers, downloadingTo: destination).resuming()
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+        #expect(error.description.contains("The request was not sent") && error.description.contains(word))
+        let noFile = await #expect(throws: APIError.self) {
+            try await provider.request(Endpoint<URL>(.get, .url(server.url)).resuming()).value
+        }
+        #expect(noFile?.description.contains("downloads to a file") == true)
+        #expect(try server.requests.isEmpty && folder.names.isEmpty)
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Tests/APIProviderTests/Transport/FileServer.swift
