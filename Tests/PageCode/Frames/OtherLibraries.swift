@@ -15,8 +15,14 @@ nonisolated private struct ServiceContext: Sendable {}
 nonisolated private enum SpanKind { case client }
 
 nonisolated private struct SpanAttributes {
-    subscript(name: String) -> String? { get { nil } set {} }
-    subscript(name: String) -> Int? { get { nil } set {} }
+    subscript(name: String) -> String? {
+        get { nil }
+        set {}
+    }
+    subscript(name: String) -> Int? {
+        get { nil }
+        set {}
+    }
 }
 
 nonisolated private protocol Span: AnyObject, Sendable {
@@ -38,7 +44,10 @@ nonisolated extension Tracer {
 
 nonisolated private final class SilentSpan: Span {
     var context: ServiceContext { ServiceContext() }
-    var attributes: SpanAttributes { get { SpanAttributes() } set {} }
+    var attributes: SpanAttributes {
+        get { SpanAttributes() }
+        set {}
+    }
 }
 
 nonisolated private struct SilentTracer: Tracer {
@@ -110,7 +119,10 @@ nonisolated private protocol DependencyKey<Value> {
 }
 
 nonisolated private struct DependencyValues: Sendable {
-    subscript<Key: DependencyKey>(key: Key.Type) -> Key.Value { get { Key.testValue } set {} }
+    subscript<Key: DependencyKey>(key: Key.Type) -> Key.Value {
+        get { Key.testValue }
+        set {}
+    }
 }
 
 // Pulse
