@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// The request that a session has handed to a protocol class, with its body, which may be a stream.
+    /// A protocol class's request, with its body, which may be a stream.
     init(_ request: URLRequest) {
         self.init(.get, request.url ?? URL(fileURLWithPath: "/"))
         var head = request
@@ -16,7 +16,7 @@ extension PreparedRequest {
         body = (request.httpBody ?? request.httpBodyStream.map { Data(reading: $0) }).map { RequestBody($0) }
     }
 
-    /// The request as a protocol class sees it, with its body in memory.
+    /// The request for a protocol class, with the body in memory.
     var urlRequestWithBody: URLRequest {
         var request = urlRequest
         request.httpBody = try? body?.data()
