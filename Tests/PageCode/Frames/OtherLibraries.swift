@@ -1,3 +1,5 @@
+import Testing
+
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
@@ -38,7 +40,7 @@ nonisolated private protocol Tracer: Sendable {
 nonisolated extension Tracer {
     fileprivate func withSpan<T>(
         _ operationName: String, ofKind kind: SpanKind, isolation: isolated (any Actor)? = #isolation,
-        @_inheritActorContext @_implicitSelfCapture _ operation: (any Span) async throws -> T
+        _ operation: (any Span) async throws -> T
     ) async rethrows -> T { try await operation(SilentSpan()) }
 }
 
@@ -130,4 +132,25 @@ nonisolated private struct DependencyValues: Sendable {
 nonisolated private struct LoggerStore: Sendable {
     static let shared = LoggerStore()
     func storeRequest(_ request: URLRequest, response: URLResponse?, error: (any Error)?, data: Data?) {}
+}
+
+@Test("A generated client's request has its query, fields and body, and every status is a response", .mockNetwork)
+private func generatedClient() async throws {
+    MockURLProtocol.stub(
+        .post, "https://api.example.com/v1/greet", query: ["name": "a"], headers: ["X-Own": "1", "Content-Type": "application/json"],
+        body: .json(["b": 2]), respond: .json(["message": "no"], statusCode: 404))
+    let server = api.appendingPathComponent("v1")
+    let provider = DefaultAPIProvider(baseURL: server, transport: MockTransport())
+    var fields = HTTPFields()
+    for (name, value) in [("Content-Type", "application/json"), ("X-Own", "1")] {
+        fields.append(HTTPField(name: try #require(HTTPField.Name(name)), value: value))
+    }
+    let request = HTTPRequest(method: HTTPRequest.Method(rawValue: "POST"), path: "/greet?name=a", headerFields: fields)
+
+    let (response, body) = try await ProviderTransport(provider: provider).send(
+        request, body: OpenAPIRuntime.HTTPBody(Data(#"{"b":2}"#.utf8)), baseURL: server, operationID: "greet")
+
+    #expect(response.status.code == 404)
+    #expect(response.headerFields[.contentType] == "application/json")
+    #expect(body?.data == Data(#"{"message":"no"}"#.utf8))
 }

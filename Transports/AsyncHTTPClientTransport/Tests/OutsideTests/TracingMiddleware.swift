@@ -7,7 +7,8 @@ struct TracingMiddleware: AsyncMiddleware {
     func intercept(
         _ request: PreparedRequest, next: @escaping AsyncNext
     ) async throws -> APIResponse {
-        try await tracer.withSpan(request.method.rawValue, ofKind: .client) { span in
+        let name = request.method.rawValue
+        return try await tracer.withSpan(name, ofKind: .client) { span in
             var request = request
             tracer.inject(span.context, into: &request.headers, using: Headers())
             span.attributes["server.address"] = request.url.host ?? ""
