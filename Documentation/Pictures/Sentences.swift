@@ -7,17 +7,16 @@ func sentences() async throws -> (path: String, text: String) {
     let page = """
         # What an error says
 
-        Two sentences: one for the people who use the app, and one for you.
+        Two sentences: one for the app's users, and one for you.
 
         @Comment {
-            `swift run documentation-pictures` has written this page.
+            `swift run documentation-pictures` writes this page.
         }
 
         ## Overview
 
-        `localizedDescription` is what an app shows. It has no method, URL, number and name of a type, and `recoverySuggestion` says what people can
-        do, if there is anything. `description`, which `print`, logs and tests show, is for you. No text of an error has a body: to see one, ask
-        for it, `error.response?.text`.
+        `localizedDescription` is for the screen, without methods, URLs, numbers and types. `recoverySuggestion` is the user's next step, if there is
+        one. `description` is for you: `print`, logs and tests show it. No text of an error has a body: for the body, write `error.response?.text`.
 
         ```swift
         func alert(for error: any Error) -> (title: String, message: String?) {
@@ -27,8 +26,8 @@ func sentences() async throws -> (path: String, text: String) {
         }
         ```
 
-        On Apple's systems, the sentence of a `URLError` is the system's own, in the language of the user. The other sentences are in English. For
-        another language, decide by the case of the error, `isOffline`, `isTimeout` and `statusCode`.
+        On Apple's systems, a `URLError` has the system's sentence, in the user's language. The other sentences are in English. For another language,
+        switch over the error's case, `isOffline`, `isTimeout` and `statusCode`.
 
         ### There is no response
 
@@ -36,10 +35,10 @@ func sentences() async throws -> (path: String, text: String) {
 
         ### The server refuses
 
-        `description` has the server's own message, from the first of these places that has one: `application/problem+json`; `error` with
-        `error_description`; a text under `message`, `error` or `detail`; `error.message`; `errors[0].message`; the first line of `text/plain`; the
-        error of a `WWW-Authenticate`. On the screen, the server's words stand only where somebody vouches for them: `application/problem+json`,
-        or you. If your API has its message elsewhere, say so once. The text then stands in both:
+        `description` has the server's message, from the first of these places: `application/problem+json`; `error` with `error_description`; a text under
+        `message`, `error` or `detail`; `error.message`; `errors[0].message`; the first line of `text/plain`; the error of a `WWW-Authenticate`. The
+        screen shows a server's words only from `application/problem+json`, or from you. If your API puts its message elsewhere, tell the provider. Both
+        texts then have that message:
 
         ```swift
         nonisolated struct APIFailure: Decodable { let reason: String }
@@ -48,8 +47,8 @@ func sentences() async throws -> (path: String, text: String) {
             baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })
         ```
 
-        For a single endpoint, write `.option(\\.errorMessage, { … })`. The closure is also asked about a body that does not decode, so it finds the
-        message of an API that answers each error with a 200.
+        For a single endpoint, write `.option(\\.errorMessage, { … })`. The closure also gets a body that does not decode, such as the error of an
+        API with status 200.
 
         \(await table(of: refusals()))
 

@@ -3,7 +3,7 @@ import Foundation
 
 /// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
 struct CacheControl {
-    /// The argument of each directive. Of several with the same name, the first counts.
+    /// The argument of each directive. The first of several with one name counts.
     private var directives: [String: String] = [:]
 
     init(_ field: String?) {
@@ -17,7 +17,7 @@ struct CacheControl {
 
     func has(_ name: String) -> Bool { directives[name] != nil }
 
-    /// The seconds of a directive: `ifNoArgument` if it has no argument, and `nil` if it is absent. An invalid number counts as 0, so that
+    /// A directive's seconds: `ifNoArgument` without an argument, and `nil` for an absent directive. An invalid number counts as 0, so that
     /// no response is used too long.
     func seconds(_ name: String, ifNoArgument: TimeInterval = 0) -> TimeInterval? {
         guard let argument = directives[name] else { return nil }
@@ -48,7 +48,7 @@ extension StringProtocol {
             }
             if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
         }
-        // A quote without an end is an ordinary character, so that it hides no directive.
+        // An unclosed quote is an ordinary character, and hides no directive.
         return isQuoted ? split(separator: "," as Character).map { String($0) } : parts
     }
 }

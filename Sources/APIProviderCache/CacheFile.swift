@@ -28,7 +28,7 @@ struct CacheFile: Codable {
         try? PropertyListEncoder().encode(CacheFile(key: key, responses: responses.map(Entry.init)))
     }
 
-    /// Returns the responses in a file, or `nil` if it is damaged, from another version or for another key.
+    /// Returns the responses in a file, or `nil` for a damaged file, another version or another key.
     static func responses(in data: Data, for key: String) -> [CachedResponse]? {
         guard let file = try? PropertyListDecoder().decode(CacheFile.self, from: data), file.version == currentVersion, file.key == key
         else { return nil }

@@ -9,16 +9,16 @@ extension CacheMiddleware {
             return
         }
         if statusCode == 304 {
-            // A 304 to the app's own condition only updates what is stored.
+            // A 304 to the app's own condition only updates stored responses.
             guard let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers), stored.canBeUpdated(by: response) else { return }
             let updated = stored.updated(by: response, requestTime: sentLookup.time, responseTime: now())
             replaceStored(with: updated, sentLookup, as: response.request)
         } else {
-            // A cached redirect is followed by the policy that the cache knows. A middleware behind the cache may have set another.
+            // A cached redirect follows the request's policy. A middleware behind the cache may set another.
             if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
                 return
             }
-            // A failure or refusal does not replace a stored response that is neither.
+            // A failure or refusal does not replace any other stored response.
             if statusCode.isFailureOrRefusal, let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers),
                 !stored.statusCode.isFailureOrRefusal
             {
@@ -29,7 +29,7 @@ extension CacheMiddleware {
         }
     }
 
-    /// Replaces the stored responses that match the request. If `new` must not be stored, it only removes them.
+    /// Replaces the matching stored responses by `new`, or only removes them if `new` must not be stored.
     func replaceStored(with new: CachedResponse, _ sentLookup: SentLookup, as sent: PreparedRequest) {
         let epoch = sentLookup.lookup.keyState.epoch
         guard !sentLookup.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
@@ -43,7 +43,7 @@ extension CacheMiddleware {
         let (request, keyState, headers) = (sentLookup.lookup.request, sentLookup.lookup.keyState, sentLookup.headers)
         guard !keyState.isInvalidated else { return }
         let (old, now) = (store.responses(for: keyState.key), now())
-        // Do not replace the response to a later request. A request time in the future is an error of the clock, and does not count.
+        // Keep the response to a later request. A request time in the future is a clock error, and does not count.
         guard !old.contains(where: { $0.matchesVary(of: headers) && $0.requestTime > sentLookup.time && $0.requestTime <= now })
         else { return }
         let others = old.filter { !$0.matchesVary(of: headers) }
@@ -51,11 +51,11 @@ extension CacheMiddleware {
             for: request, sent: sent, headersBefore: headers, headersNow: sentHeaders(request))
         let all = (others + [storable].compactMap { $0 }).suffix(Self.maxVariants)
         if !all.isEmpty || !old.isEmpty { store.replace(Array(all), for: keyState.key) }
-        // An unsafe request may have changed the resource while the store was written.
+        // An unsafe request may change the resource during the write.
         if keyState.isInvalidated { store.replace([], for: keyState.key) }
     }
 
-    /// Makes `removeAll` wait until the caller calls `epoch.writes.leave()`. Returns false if the epoch is not the current one.
+    /// Makes `removeAll` wait for the caller's `epoch.writes.leave()`. Returns false for a past epoch.
     private func beginWriting(_ epoch: StoreEpoch) -> Bool {
         state.withLock { state in
             guard state.epoch === epoch else { return false }
@@ -81,7 +81,7 @@ extension CacheMiddleware {
         }
     }
 
-    /// Removes the responses that a successful unsafe request may have changed (RFC 9111, section 4.4).
+    /// Removes the responses affected by a successful unsafe request (RFC 9111, section 4.4).
     private func invalidate(_ request: PreparedRequest, _ response: APIResponse) {
         let targets = ["Location", "Content-Location"].compactMap { response.target(of: $0, from: request) }
         for key in Set(([request.url, response.request.url] + targets).flatMap(\.cacheKeys)) {
@@ -90,8 +90,8 @@ extension CacheMiddleware {
         }
     }
 
-    /// Stores a response to a POST whose `Content-Location` says that a GET would return it, if the server says how long it is fresh
-    /// (RFC 9110, section 9.3.3).
+    /// Stores a POST's response with an explicit lifetime, and with the request's URL as its `Content-Location`: a GET would return the
+    /// same (RFC 9110, section 9.3.3).
     private func storePOST(_ response: APIResponse, _ sentLookup: SentLookup) {
         let request = sentLookup.lookup.request
         guard request.method == .post, request.destination == .memory, request.options.cachePolicy != .noStore,

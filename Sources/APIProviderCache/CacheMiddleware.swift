@@ -2,7 +2,7 @@ public import APIProvider
 public import Foundation
 public import MiniRx
 
-/// Stores responses and uses them again, as a private HTTP cache does (RFC 9111 and RFC 5861).
+/// A private HTTP cache (RFC 9111 and RFC 5861).
 ///
 /// ```swift
 /// let cache = CacheMiddleware(.disk(folder, maxBytes: 50_000_000))
@@ -13,47 +13,44 @@ public import MiniRx
 ///     Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 /// ```
 ///
-/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`.
-/// <doc:ShowingAListWithoutANetwork> shows a program without the cache, and with it.
+/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`. <doc:ShowingAListWithoutANetwork>
+/// shows a program without and with the cache.
 ///
 /// ### Stored responses
 ///
-/// The server says how long a response is fresh. A fresh response is used without a request. A stale one is validated: concurrent requests
-/// share one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A `HEAD` and a range are
-/// answered from a whole response. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL.
-/// Downloads, streams, GETs with a body and `no-store` responses are not cached. Of the variants that `Vary` tells apart, the last twenty
-/// are stored.
+/// The server sets a response's lifetime. A fresh response is used without a request. A stale one is validated: concurrent requests share
+/// one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A whole response answers a `HEAD`
+/// and a range, too. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL. Downloads, streams,
+/// GETs with a body and `no-store` responses are not cached. The last twenty variants by `Vary` are stored.
 ///
 /// ### The order of middlewares
 ///
-/// Put the cache after middlewares that set headers which `Vary` may name, and before `RetryMiddleware` and `AuthenticationMiddleware`.
+/// Put the cache after middlewares for headers in a server's `Vary`, and before `RetryMiddleware` and `AuthenticationMiddleware`.
 ///
 /// ### Sign-out
 ///
-/// A cache belongs to one user: it also stores responses to authenticated requests, and uses them whatever the token is. Call
-/// ``removeAll()`` on sign-out. Two accounts at the same time need two caches. Requests with and without `\.isAuthenticated` do not share
-/// responses.
+/// A cache belongs to one user: it also stores responses to authenticated requests, and uses them with any token. Call ``removeAll()`` on
+/// sign-out. Two accounts at the same time need two caches. Requests with and without `\.isAuthenticated` do not share responses.
 public final class CacheMiddleware: Middleware {
     static let maxVariants = 20
 
     struct State {
         var statistics = CacheStatistics()
         var epoch = StoreEpoch()
-        /// The number of sign-outs at the last `removeAll()`. In a new cache it is 0, because its folder may have an earlier user's
-        /// responses.
+        /// The number of sign-outs at the last `removeAll()`; 0 in a new cache, whose folder may have an earlier user's responses.
         var signOutCountAtRemoval = 0
-        /// The number of `removeAll` calls that have not returned.
+        /// The number of running `removeAll` calls.
         var runningRemovalCount = 0
     }
 
-    /// A request that the cache may answer.
+    /// A cacheable request.
     struct Lookup {
         var request: PreparedRequest
         let keyState: KeyState
         let next: Next
     }
 
-    /// A look-up whose request goes to the server: with its headers, and the time at which it is sent.
+    /// A look-up on its way to the server, with the request's headers and time.
     struct SentLookup {
         let lookup: Lookup
         let headers: SentHeaders
@@ -61,8 +58,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     let store: any CacheStore
-    /// The scheduler on which a request looks up responses, so that a slow store does not block the subscriber. `nil` is the subscriber's
-    /// thread.
+    /// The scheduler for look-ups, so that a slow store does not block the subscriber. `nil` is the subscriber's thread.
     private let scheduler: (any Scheduler)?
     let now: @Sendable () -> Date
     let languages: @Sendable () -> [String]
@@ -82,7 +78,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// - Parameters:
-    ///   - languages: The languages that a request without `Accept-Language` may be sent with.
+    ///   - languages: The system's languages for a request without `Accept-Language`.
     ///   - currentSignOutCount: Returns the number of sign-outs in this process.
     init(
         _ store: any CacheStore, scheduler: (any Scheduler)?, now: @escaping @Sendable () -> Date,
@@ -93,13 +89,12 @@ public final class CacheMiddleware: Middleware {
         self.currentSignOutCount = currentSignOutCount
     }
 
-    /// The numbers of hits, validations and misses since the cache was created.
+    /// The numbers of hits, validations and misses so far.
     public var statistics: CacheStatistics { state.withLock(\.statistics) }
 
-    /// Removes all responses. Call it on sign-out: `authentication.credential = nil; cache.removeAll()`.
+    /// Removes all responses. Call this method on sign-out: `authentication.credential = nil; cache.removeAll()`.
     ///
-    /// It waits until responses that are being written are stored, and removes them too. A response that arrives later, to a request that
-    /// started before the call, is not stored.
+    /// Waits for running writes, and removes their responses, too. A later response to an earlier request is not stored.
     public func removeAll() {
         let signOutCount = currentSignOutCount()
         let epoch = state.withLock { state in
@@ -126,20 +121,20 @@ public final class CacheMiddleware: Middleware {
                 var lookedUp = hop
                 // The cache looks up each hop, so the transport must not follow redirects.
                 lookedUp.followsRedirects = false
-                // The request's `redirectPolicy` (`.decide`) may have changed the method.
+                // The request's `redirectPolicy` (`.decide`) may change the method.
                 guard hop.isPlainRead else { return sendWithoutLookup(lookedUp, next) }
                 return lookUp(lookedUp, epoch, next).map { $0.withRequestHeaders(of: hop) }
             }
         }
     }
 
-    /// Returns the epoch in which the response to a request that starts now may be stored. During `removeAll`, or if the user has signed
-    /// out since the request was subscribed to, this is a new epoch, which is never the current one, so the response is not stored.
+    /// Returns the epoch for storing the response to a request that starts now. During `removeAll`, and after a sign-out since the
+    /// subscription, returns a new epoch. It never becomes the current one, so the response is not stored.
     func epoch(of request: PreparedRequest) -> StoreEpoch {
         isBeforeSignOut(request) ? StoreEpoch() : state.withLock { $0.runningRemovalCount == 0 ? $0.epoch : StoreEpoch() }
     }
 
-    /// Whether a user has signed out since `request` was subscribed to.
+    /// Whether a user signed out after the subscription to `request`.
     private func isBeforeSignOut(_ request: PreparedRequest) -> Bool {
         request.signOutCount.map { $0 < currentSignOutCount() } ?? false
     }
@@ -147,7 +142,7 @@ public final class CacheMiddleware: Middleware {
     private func lookUp(_ request: PreparedRequest, _ epoch: StoreEpoch, _ next: @escaping Next) -> Single<APIResponse> {
         let response = Single.deferred { [self] () -> Single<APIResponse> in
             let lookup = Lookup(request: request, keyState: epoch.state(for: request.cacheKey), next: next)
-            // After the end of the epoch or a sign-out, the stored responses may be another user's.
+            // After the epoch or a sign-out, stored responses may be another user's.
             let isEpochOver = isBeforeSignOut(request) || state.withLock { $0.epoch !== epoch }
             let ignoresStored = isEpochOver || request.options.cachePolicy == .reload || request.hasServerConditions
             let stored = ignoresStored ? nil : mostRecentMatch(lookup, sentHeaders(request))
@@ -185,12 +180,12 @@ public final class CacheMiddleware: Middleware {
 
     // MARK: - Validating and sending
 
-    /// Validates a stale response for the next request, unless another validation in the background is running.
+    /// Validates a stale response for the next request, unless another background validation is running.
     private func validateInBackground(_ stored: CachedResponse, _ lookup: Lookup) {
         let keyState = lookup.keyState
         guard keyState.beginValidation() else { return }
         var lookup = lookup
-        // The validation is for the whole response, even if the app asks for a range or the head, because a part would not be stored.
+        // Validate the whole response, even for a range or the head: a part would not be stored.
         lookup.request.method = .get
         lookup.request.headers["Range"] = nil
         // The app has its response: no progress follows.
@@ -198,7 +193,7 @@ public final class CacheMiddleware: Middleware {
         _ = validate(stored, lookup).do(onDispose: { keyState.endValidation() }).subscribe { _ in }
     }
 
-    /// Validates a stored response before it is used. After an error, uses it if the server or the app allows that.
+    /// Validates a stored response before its use. After an error, uses the response if the server or the app allows that.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let mayUseStaleOnError = stored.mayBeUsedStaleAfterError(for: lookup.request, at: now())
         let mayUseStaleOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.mayBeUsedStale
@@ -212,7 +207,7 @@ public final class CacheMiddleware: Middleware {
         }
     }
 
-    /// Asks the server whether a stored response is still valid. Concurrent requests share the answer.
+    /// Validates a stored response with the server. Concurrent requests share the answer.
     private func validate(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let request = lookup.request
         guard stored.hasValidator, !request.asksIfModified, request.method != .head else { return send(lookup) }
@@ -224,8 +219,7 @@ public final class CacheMiddleware: Middleware {
                     storeResponse(response, sent)
                     return .just(response)
                 }
-                // If the 304 is about a response that the cache does not have, the request is sent again without conditions (RFC 9111,
-                // section 4.3.4).
+                // After a 304 for an unknown response, send the request without conditions (RFC 9111, section 4.3.4).
                 guard !stored.hasDifferentETag(from: response) else { return send(lookup) }
                 let updated = stored.updated(by: response, requestTime: sent.time, responseTime: now())
                 replaceStored(with: updated, sent, as: response.request)

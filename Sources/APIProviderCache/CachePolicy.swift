@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// The way in which a request uses the cache. Its own `Cache-Control` counts as well (RFC 9111, section 5.2.1).
+/// A request's use of the cache. The request's own `Cache-Control` counts, too (RFC 9111, section 5.2.1).
 public struct CachePolicy: Sendable, Hashable {
     private enum Kind { case standard, reload, noStore, onlyIfCached, staleIfOffline }
 
@@ -13,16 +13,15 @@ public struct CachePolicy: Sendable, Hashable {
     public static let reload = CachePolicy(kind: .reload)
     /// Nothing is read from the cache, and nothing is stored.
     public static let noStore = CachePolicy(kind: .noStore)
-    /// A stored response is used, fresh or stale, and nothing is sent. The status is 504 if there is none, or if the server forbids its use
-    /// without a validation.
+    /// A stored response is used, fresh or stale, and nothing is sent. Without a usable response, the status is 504.
     public static let onlyIfCached = CachePolicy(kind: .onlyIfCached)
-    /// As ``standard``, but if there is no connection, or the request fails with another temporary error, such as a timeout, a stale
-    /// response is used unless the server forbids that.
+    /// Like ``standard``, but without a connection, or after another temporary error such as a timeout, a stale response is used unless the
+    /// server forbids that.
     public static let staleIfOffline = CachePolicy(kind: .staleIfOffline)
 }
 
 extension RequestOptions {
-    /// The way in which the request uses a ``CacheMiddleware``: `.option(\.cachePolicy, .staleIfOffline)`.
+    /// The request's use of a ``CacheMiddleware``: `.option(\.cachePolicy, .staleIfOffline)`.
     public var cachePolicy: CachePolicy {
         get { self[PolicyKey.self] }
         set { self[PolicyKey.self] = newValue }
@@ -33,18 +32,17 @@ private enum PolicyKey: BuiltInOptionKey { static var defaultValue: CachePolicy 
 
 /// The numbers of hits, validations and misses of a ``CacheMiddleware``.
 public struct CacheStatistics: Sendable {
-    /// The number of responses that came from the cache. Either the cache did not wait for the server, or a stale response was used because
-    /// its validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504.
+    /// The number of responses from the cache. Includes stale responses served after a failed validation.
     public internal(set) var hits = 0
-    /// The number of ``hits`` that were stale.
+    /// The number of stale ``hits``.
     public internal(set) var staleHits = 0
-    /// The number of requests that were sent to validate a stored response.
+    /// The number of requests sent to validate a stored response.
     public internal(set) var validations = 0
-    /// The number of requests that were sent and did not validate a stored response.
+    /// The number of other requests sent.
     public internal(set) var misses = 0
 }
 
 extension APIResponse {
-    /// The age of the response in seconds, from the `Age` header field. `nil` if no cache has set one.
+    /// The response's age in seconds, from its `Age` header field; `nil` without that field.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }
 }

@@ -1,9 +1,9 @@
 /// Stores the responses of a cache.
 ///
-/// Methods are called on any thread, even on several at the same time. A store may remove any response at any time, but must return the
-/// others unchanged.
+/// Methods are called on any thread, even on several at the same time. A store may remove responses at any time, but must return the others
+/// unchanged.
 protocol CacheStore: Sendable {
-    /// Returns the responses of a key, the last stored last. They differ in ``CachedResponse/varyValues``.
+    /// Returns the responses of a key, the newest last. They differ in ``CachedResponse/varyValues``.
     func responses(for key: String) -> [CachedResponse]
     /// Replaces all responses of a key. An empty array removes the key.
     func replace(_ responses: [CachedResponse], for key: String)

@@ -9,10 +9,10 @@ extension CachedResponse {
     /// The name of this cache in the header `Cache-Status` (RFC 9211).
     static let cacheName = "APIProviderCache"
 
-    /// Returns the response to `request`: the whole response, a range of it, its head, or a 304 if the request's conditions show that the
-    /// app already has this response. Returns `nil` if it does not have the range.
+    /// Returns the answer to `request`: the whole response, a range, the head, or a 304 for an app that already has this response. Returns
+    /// `nil` for a missing range.
     ///
-    /// - Parameter cacheStatus: The way in which the cache has handled the request, for `Cache-Status` (RFC 9211).
+    /// - Parameter cacheStatus: The cache's handling of the request, for `Cache-Status` (RFC 9211).
     func response(to request: PreparedRequest, at now: Date, cacheStatus: String) -> APIResponse? {
         var (statusCode, headers, data) = (statusCode, headers, data)
         let remaining = remainingFreshness(at: now)
@@ -36,19 +36,19 @@ extension CachedResponse {
         return APIResponse(request: request, httpResponse: head, data: data)
     }
 
-    /// Whether it has the range that `request` asks for, if any.
+    /// Whether the response has the range of `request`, if any.
     func canServeRange(of request: PreparedRequest) -> Bool {
         request.range.map { isNotModified(for: request) || byteRange(of: $0) != nil } ?? true
     }
 
-    /// The bytes that a `Range` field asks for.
+    /// The bytes of a `Range` field.
     private func byteRange(of field: String) -> Range<Int>? {
         // A range counts bytes of the encoded body, which is not stored.
         statusCode == 200 && headers["Content-Encoding"] == nil ? data.byteRange(for: field) : nil
     }
 
-    /// Whether the request's `If-None-Match` or `If-Modified-Since` shows that the app already has this response (RFC 9110, sections 13.1.2
-    /// and 13.1.3).
+    /// Whether the app already has this response, by the request's `If-None-Match` or `If-Modified-Since` (RFC 9110, sections 13.1.2 and
+    /// 13.1.3).
     private func isNotModified(for request: PreparedRequest) -> Bool {
         guard 200..<300 ~= statusCode else { return false }
         if let tags = request.headers["If-None-Match"] {
@@ -70,13 +70,13 @@ extension CachedResponse {
         return !hasValidator
     }
 
-    /// Whether both have an entity tag, and they differ.
+    /// Whether both have entity tags, and different ones.
     func hasDifferentETag(from response: APIResponse) -> Bool {
         guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = headers["ETag"] else { return false }
         return tag.weakTag != own.weakTag
     }
 
-    /// Whether it may be used stale after an error (RFC 5861, section 4).
+    /// Whether a stale response may be used after an error (RFC 5861, section 4).
     func mayBeUsedStaleAfterError(for request: PreparedRequest, at now: Date) -> Bool {
         guard mayBeUsedStale, let window = request.cacheControl.seconds("stale-if-error") ?? freshness.staleIfError else { return false }
         return -remainingFreshness(at: now) <= window
@@ -94,10 +94,10 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether the app sends the validators of a response that it has, to get only a newer one.
+    /// Whether the app sends validators of its own, to get a newer response alone.
     var asksIfModified: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
-    /// Whether it has conditions that only the server can evaluate.
+    /// Whether the request has conditions that only the server can evaluate.
     var hasServerConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
     /// The `Range` of a GET (RFC 9110, section 14.2).
@@ -105,7 +105,7 @@ extension PreparedRequest {
 
     var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
 
-    /// The key of its responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
+    /// The key of the responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
     /// cookies.
     var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
@@ -115,14 +115,14 @@ extension PreparedRequest {
 // MARK: - Responses of the server
 
 extension APIResponse {
-    /// The response to a request that must not be sent, if there is no stored response for it (RFC 9111, section 5.2.1.7).
+    /// The response to an `only-if-cached` request without a stored response (RFC 9111, section 5.2.1.7).
     static func notStored(_ request: PreparedRequest, isStale: Bool) -> APIResponse {
         let cacheStatus = "\(CachedResponse.cacheName); fwd=\(isStale ? "stale" : "uri-miss"); detail=only-if-cached"
         return APIResponse(to: request, statusCode: 504, headers: ["Cache-Status": cacheStatus])
     }
 
-    /// For a redirect, restores the request headers as the cache `received` them, so that headers set further down are not sent to the new
-    /// URL. A header that was removed further down stays removed. Any other response is returned unchanged.
+    /// For a redirect, restores the headers of the `received` request, so that later middlewares' headers do not reach the new URL. A
+    /// header removed by a later middleware stays removed. Other responses are unchanged.
     func withRequestHeaders(of received: PreparedRequest) -> APIResponse {
         guard 300..<400 ~= statusCode else { return self }
         var request = request
@@ -132,12 +132,12 @@ extension APIResponse {
         return redirect
     }
 
-    /// Whether the transport has followed a redirect by itself.
+    /// Whether the transport followed a redirect by itself.
     var wasRedirectedByTransport: Bool { wasRedirectedByTransport(of: request) }
 
-    /// The URL in the field `name`, if it has the origin of `received` and of `request`.
+    /// The URL in the field `name`, if its origin is that of `received` and `request`.
     ///
-    /// `received` is the request as the cache got it. `request` may be a later one, if the transport has followed a redirect.
+    /// `received` is the cache's request. `request` may be a later one, if the transport followed a redirect.
     func target(of name: String, from received: PreparedRequest) -> URL? {
         guard let target = value(forHTTPHeaderField: name).flatMap({ URL(reference: $0, from: request.url) }),
             target.origin == received.url.origin, target.origin == request.url.origin
@@ -147,7 +147,7 @@ extension APIResponse {
 }
 
 extension Int {
-    /// Whether this status says nothing about the content of the URL: the server has failed or refuses.
+    /// Whether the server failed or refuses, without a word about the URL's content.
     var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
 
@@ -156,7 +156,7 @@ extension Int {
 private let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
 
 extension URL {
-    /// The keys of all its responses.
+    /// The keys of all the URL's responses.
     var cacheKeys: [String] { cacheKeySuffixes.map { withoutFragment + $0 } }
 
     var withoutFragment: String {
@@ -174,7 +174,7 @@ extension String {
 }
 
 extension Data {
-    /// The bytes of a single range (RFC 9110, section 14.1.2), or `nil` if there are none or several ranges.
+    /// The bytes of a single range (RFC 9110, section 14.1.2); `nil` for no or several ranges.
     fileprivate func byteRange(for field: String) -> Range<Int>? {
         guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
         let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)

@@ -7,13 +7,13 @@ struct CachedResponse: Sendable, Equatable {
     let statusCode: Int
     /// The header fields, without hop-by-hop fields (RFC 9111, section 3.1).
     let headers: HTTPHeaders
-    /// The body, decoded as its Content-Encoding says.
+    /// The decoded body.
     let data: Data
-    /// The time at which the request or the last validation was sent.
+    /// The time of the request or the last validation.
     let requestTime: Date
-    /// The time at which its response arrived.
+    /// The arrival of the response or the last 304.
     let responseTime: Date
-    /// The values of the request headers that `Vary` names, by lowercase name, as ``SentHeaders`` has them.
+    /// The values of the request headers in `Vary`, by lowercase name, from ``SentHeaders``.
     let varyValues: [String: String]
     let freshness: Freshness
 
@@ -25,20 +25,20 @@ struct CachedResponse: Sendable, Equatable {
         freshness = Freshness(statusCode, headers, requestTime: self.requestTime, responseTime: self.responseTime)
     }
 
-    /// The approximate number of bytes that it takes in memory.
+    /// The approximate size in memory, in bytes.
     var size: Int {
         func size(_ name: String, _ value: String) -> Int { 64 + name.utf8.count + value.utf8.count }
         return headers.reduce(200 + data.count) { $0 + size($1.name, $1.value) } + varyValues.reduce(0) { $0 + size($1.key, $1.value) }
     }
 
-    /// Its age in seconds.
+    /// The age in seconds.
     func age(at now: Date) -> TimeInterval { freshness.initialAge + max(0, now.timeIntervalSince(responseTime)) }
 
-    /// The seconds until it is stale. Negative: the seconds since it became stale. If `now` is before it arrived, the clock has been
-    /// changed and the age is unknown, so it counts as stale.
+    /// The remaining lifetime in seconds; negative for a stale response. If `now` is before the arrival, the clock changed and the age is
+    /// unknown, so the response counts as stale.
     func remainingFreshness(at now: Date) -> TimeInterval { now < responseTime ? -.infinity : freshness.lifetime - age(at: now) }
 
-    /// Whether it may be used when it is stale.
+    /// Whether the response may be used stale.
     var mayBeUsedStale: Bool { !freshness.mustRevalidate && !freshness.requiresValidation }
 
     var hasValidator: Bool { headers["ETag"] != nil || headers["Last-Modified"] != nil }
@@ -77,14 +77,14 @@ extension HTTPHeaders {
 
     fileprivate var withoutHopByHopFields: HTTPHeaders { removing(hopByHop.union(members(of: "Connection"))) }
 
-    /// A server may send thousands of fields, so this and `updated(by:)` set none of them one by one.
+    /// A server may send thousands of fields, so this and `updated(by:)` set them together.
     fileprivate func removing(_ lowercasedNames: Set<String>) -> HTTPHeaders {
         HTTPHeaders(filter { !lowercasedNames.contains($0.name.lowercased()) }.map { (key: $0.name, value: $0.value) })
     }
 }
 
 extension Date {
-    /// The date, clamped to the years 1970 to 5138. A file may have any date, and arithmetic with some of them would trap.
+    /// The date, clamped to the years 1970 to 5138: arithmetic with some dates in a file would trap.
     fileprivate var clamped: Date {
         let bounds = (Date(timeIntervalSince1970: 0), Date(timeIntervalSince1970: 1e11))
         return self > bounds.0 ? min(self, bounds.1) : bounds.0
@@ -94,12 +94,12 @@ extension Date {
 // MARK: - Responses of a key
 
 extension [CachedResponse] {
-    /// The most recent by `Date` (RFC 9111, section 4), and of those the last.
+    /// The most recent by `Date` (RFC 9111, section 4), and the last of several.
     var mostRecent: CachedResponse? {
         reduce(nil) { latest, next in latest.map { $0.freshness.date > next.freshness.date } == true ? latest : next }
     }
 
-    /// Returns the last responses that together take at most `maxBytes`.
+    /// Returns the last responses within `maxBytes` together.
     func suffix(maxBytes: Int) -> [CachedResponse] {
         var room = maxBytes
         return reversed().prefix {

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// The way in which the cache handles a request (RFC 9111, section 4).
+/// The cache's decision about a request (RFC 9111, section 4).
 enum Decision {
     /// The stored response is used.
     case use(CachedResponse)
@@ -24,8 +24,8 @@ enum Decision {
         let (age, remaining) = (stored.age(at: now), stored.remainingFreshness(at: now))
         let isTooOld =
             control.seconds("max-age").map { age > $0 } ?? false || control.seconds("min-fresh").map { remaining < $0 } ?? false
-        // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). `max-age` says more exactly what is too
-        // old, so it overrides `Pragma`.
+        // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). The more exact `max-age` overrides
+        // `Pragma`.
         let mustValidate =
             control.has("no-cache") || stored.freshness.requiresValidation
             || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
@@ -36,7 +36,7 @@ enum Decision {
         } else if mayUseStale, let limit = control.seconds("max-stale", ifNoArgument: .infinity), -remaining <= limit {
             self = .use(stored)
         } else if forbidsSending {
-            // The app prefers this response to none, whatever the request's fields say. The server may forbid it.
+            // The app prefers this response to none, against the request's own fields. The server may forbid that.
             let isAllowed = stored.mayBeUsedStale || remaining > 0 && !stored.freshness.requiresValidation
             self = policy == .onlyIfCached && isAllowed ? .use(stored) : .fail
         } else if mayUseStale, let window = stored.freshness.staleWhileRevalidate, -remaining <= window {

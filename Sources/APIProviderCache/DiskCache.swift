@@ -2,12 +2,12 @@ import APIProvider
 import Foundation
 import MiniRx
 
-/// Stores responses in files that only their owner may read, one file for each key.
+/// Stores responses in files for their owner alone, one file for each key.
 ///
-/// Files are replaced atomically. If the folder cannot be written or the disk is full, nothing is stored and no request fails.
+/// Files are replaced atomically. With an unwritable folder or a full disk, nothing is stored and no request fails.
 final class DiskCache: CacheStore {
     private let folder: URL
-    /// The path of the folder inside `folder` that contains the files.
+    /// The path of the files' folder inside `folder`.
     private let responsesPath: String
     private let maxBytes: Int
     /// The approximate number of bytes that the files take: the last count of all files, and what this process has changed since then. What
@@ -31,7 +31,7 @@ final class DiskCache: CacheStore {
         var bytes = Data(count: Int(clamping: status.st_size))
         let count = bytes.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
         guard count == bytes.count, let responses = CacheFile.responses(in: bytes, for: key) else { return [] }
-        // The modification time is the time of the last use, accurate to one minute.
+        // The modification time is the last use, accurate to one minute.
         if Int64(time(nil)) - status.modified / 1_000_000_000 > 60 { futimens(descriptor, nil) }
         return responses
     }
@@ -63,7 +63,7 @@ final class DiskCache: CacheStore {
 
     // MARK: - Removal
 
-    /// Removes all responses. When it returns, none can be read. The files are deleted in the background.
+    /// Removes all responses. None can be read afterwards. The files are deleted in the background.
     func removeAll() {
         if rename(responsesPath, "\(folder.path)/\(UUID().uuidString)\(Self.removedSuffix)") != 0 {
             try? FileManager.default.removeItem(atPath: responsesPath)
@@ -71,7 +71,7 @@ final class DiskCache: CacheStore {
         deleteRenamedFolders()
     }
 
-    /// Deletes folders that ``removeAll()`` has renamed, including those of a process that was killed.
+    /// Deletes folders renamed by ``removeAll()``, even those of a killed process.
     private func deleteRenamedFolders() {
         DispatchQueue.global(qos: .utility).async { [folder] in
             for name in fileNames(inFolder: folder.path) where name.hasSuffix(Self.removedSuffix) {
@@ -82,7 +82,7 @@ final class DiskCache: CacheStore {
 
     // MARK: - Files and sizes
 
-    /// Makes sure that the folder exists and only its owner can use it. Returns `false` if that fails.
+    /// Creates the folder if needed, for its owner alone. Returns `false` on failure.
     private func makeFolder() -> Bool {
         if mkdir(responsesPath, 0o700) != 0, errno == ENOENT {
             try? FileManager.default.createDirectory(
@@ -94,11 +94,10 @@ final class DiskCache: CacheStore {
             && (status.isPrivate(S_IFDIR) || status.isOurs(S_IFDIR) && chmod(responsesPath, 0o700) == 0)
     }
 
-    /// The name is a hash of the key. If two keys have the same hash, the later replaces the other.
+    /// The name is a hash of the key. Of two keys with the same hash, the later wins.
     private func path(of key: String) -> String { "\(responsesPath)/\(key.fileNameHash)\(Self.suffix)" }
 
-    /// Counts the bytes of all files. If they are too many, removes the least recently used files until a
-    /// tenth is free, but never the last.
+    /// Counts the bytes of all files. Beyond the limit, removes the least recently used files until a tenth is free, but never the last.
     private func evictLeastRecentlyUsed() {
         // A process that is killed while it writes leaves a `PartialFile`, whose name ends in `.download`.
         let all = fileNames(inFolder: responsesPath).filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
@@ -123,15 +122,15 @@ final class DiskCache: CacheStore {
 private func fileNames(inFolder path: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
 extension BinaryInteger {
-    /// The size that a file with this number of bytes has on most disks. A sparse file may claim to be longer than any disk.
+    /// The size of a file with this number of bytes on most disks. A sparse file may claim more than any disk.
     fileprivate var roundedUpToBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 
 extension stat {
-    /// Whether it is of this kind and belongs to the user of this process.
+    /// Whether the item is of this kind and belongs to this process's user.
     fileprivate func isOurs(_ kind: mode_t) -> Bool { st_mode & S_IFMT == kind && st_uid == geteuid() }
 
-    /// Whether it is ours, and no other user may access it.
+    /// Whether the folder is this user's, and no other user may access it.
     fileprivate func isPrivate(_ kind: mode_t) -> Bool { isOurs(kind) && st_mode & 0o077 == 0 }
 
     /// The modification time, in nanoseconds since 1970.

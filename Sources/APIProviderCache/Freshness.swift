@@ -1,19 +1,19 @@
 import APIProvider
 import Foundation
 
-/// The time for which a response may be used, by its headers (RFC 9111, section 4.2, and RFC 5861). Intervals are in seconds.
+/// A response's lifetime, by its headers (RFC 9111, section 4.2, and RFC 5861). Intervals are in seconds.
 struct Freshness: Sendable, Equatable {
-    /// The time at which the server made the response, or, without a `Date`, the time at which it arrived.
+    /// The response's `Date`, or else its arrival.
     let date: Date
-    /// The time for which it is fresh, from ``date`` on.
+    /// The fresh time, from ``date`` on.
     let lifetime: TimeInterval
-    /// Whether the server names that time.
+    /// Whether the server sets that time.
     let isExplicit: Bool
-    /// Its age when it arrived (`corrected_initial_age` in RFC 9111).
+    /// The age on arrival (`corrected_initial_age` in RFC 9111).
     let initialAge: TimeInterval
-    /// `no-cache`: it must be validated before each use, even if it is fresh.
+    /// `no-cache`: even a fresh response is validated before each use.
     let requiresValidation: Bool
-    /// `must-revalidate`: it must not be used stale.
+    /// `must-revalidate`: a stale response must not be used.
     let mustRevalidate: Bool
     let staleWhileRevalidate: TimeInterval?
     let staleIfError: TimeInterval?
@@ -33,7 +33,7 @@ struct Freshness: Sendable, Equatable {
         } else if headers["Expires"] != nil {
             lifetime = time(of: "Expires").map { $0.timeIntervalSince(date) } ?? 0
         } else if Self.heuristicStatusCodes.contains(statusCode) || control.has("public"), let modified = time(of: "Last-Modified") {
-            // A tenth of the time since `Last-Modified`, as section 4.2.2 says, but at most a day.
+            // By section 4.2.2, a tenth of the time since `Last-Modified`, here at most a day.
             lifetime = min(max(0, date.timeIntervalSince(modified)) / 10, 86_400)
         } else {
             lifetime = 0

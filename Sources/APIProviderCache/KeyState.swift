@@ -2,15 +2,15 @@ import APIProvider
 import Dispatch
 import MiniRx
 
-/// The time between two calls of `removeAll`. Responses to requests of an epoch are not stored after it.
+/// The time between two calls of `removeAll`. Responses to an epoch's requests are not stored after its end.
 final class StoreEpoch: Sendable {
     private struct WeakReference { weak var state: KeyState? }
 
-    /// The responses that are being stored.
+    /// The running writes.
     let writes = DispatchGroup()
     private let references = Locked<[String: WeakReference]>([:])
 
-    /// Returns the state that the requests in flight for `key` share, or a new one if there are none.
+    /// Returns the common state of the requests in flight for `key`, or a new one.
     func state(for key: String) -> KeyState {
         references.withLock { references in
             if let state = references[key]?.state { return state }
@@ -20,12 +20,12 @@ final class StoreEpoch: Sendable {
         }
     }
 
-    /// Prevents responses to the requests in flight for `key` from being stored. Later requests share a new state.
+    /// Keeps the responses to the requests in flight for `key` out of the store. Later requests share a new state.
     func invalidate(_ key: String) { references.withLock { $0.removeValue(forKey: key) }?.state?.invalidate() }
 
     fileprivate func removeReference(for key: String) {
-        // By now, `key` may have a newer state. The local variable may hold the last strong reference to it, and its `deinit` takes this
-        // lock. So it is returned, and released after unlocking.
+        // By now, `key` may have a newer state. The local variable may be its last strong reference, and the state's `deinit` takes this
+        // lock. So the state is returned, and released after unlocking.
         _ = references.withLock { references -> KeyState? in
             let newer = references[key]?.state
             if newer == nil { references[key] = nil }
@@ -36,8 +36,7 @@ final class StoreEpoch: Sendable {
 
 // MARK: - The requests for a key
 
-/// The state that the requests in flight for a key share. It lives as long as one of them. After an invalidation, later requests get a new
-/// one.
+/// The common state of the requests in flight for a key, alive as long as one of them. After an invalidation, later requests get a new one.
 final class KeyState: Sendable {
     private struct State {
         var isInvalidated = false
@@ -60,12 +59,12 @@ final class KeyState: Sendable {
 
     deinit { epoch.removeReference(for: key) }
 
-    /// Whether an unsafe request may have changed the resource, so that the responses in flight must not be stored.
+    /// Whether an unsafe request may have changed the resource: responses in flight must not be stored.
     var isInvalidated: Bool { state.withLock(\.isInvalidated) }
 
     fileprivate func invalidate() { state.withLock { $0.isInvalidated = true } }
 
-    /// Returns whether the caller should validate in the background, because no other does.
+    /// Returns true for the first caller, which should validate in the background.
     func beginValidation() -> Bool {
         state.withLock { state in
             defer { state.isValidating = true }
@@ -75,7 +74,7 @@ final class KeyState: Sendable {
 
     func endValidation() { state.withLock { $0.isValidating = false } }
 
-    /// Runs `write`, or leaves it to the thread that is running another. So no two writes overlap, and none of them runs under a lock.
+    /// Runs `write`, or leaves the write to the thread of a running one. So no two writes overlap, and none runs under a lock.
     func serialize(_ write: @escaping @Sendable () -> Void) {
         var next = state.withLock { state in
             state.pendingWrites.append(Action(write))

@@ -1,14 +1,14 @@
 import MiniRx
 
-/// Stores responses in memory. When they take more than `maxBytes`, the least recently used are removed.
+/// Stores responses in memory. Beyond `maxBytes`, removes the least recently used.
 final class MemoryCache: CacheStore {
     private struct State {
         var entries: [String: (responses: [CachedResponse], size: Int, lastUse: Int)] = [:]
         var size = 0
-        /// Counts uses, to order entries by their last one.
+        /// Counts uses, to order entries by their last use.
         var useCount = 0
 
-        /// Returns the removed responses, so that they are released after unlocking.
+        /// Returns the removed responses, to be released after unlocking.
         mutating func remove(_ key: String) -> [CachedResponse] {
             let removed = entries.removeValue(forKey: key)
             size -= removed?.size ?? 0
@@ -30,7 +30,7 @@ final class MemoryCache: CacheStore {
         }
     }
 
-    /// If there is no room, removes others until a tenth is free.
+    /// Without room, removes others until a tenth is free.
     func replace(_ responses: [CachedResponse], for key: String) {
         let responses = responses.suffix(maxBytes: maxBytes - key.utf8.count)
         let size = responses.reduce(key.utf8.count) { $0 + $1.size }
@@ -55,6 +55,6 @@ final class MemoryCache: CacheStore {
         state.withLock { swap(&$0, &empty) }
     }
 
-    /// The approximate number of bytes that the responses take.
+    /// The approximate size of the responses, in bytes.
     var size: Int { state.withLock(\.size) }
 }

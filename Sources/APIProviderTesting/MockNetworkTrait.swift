@@ -4,8 +4,8 @@ package import Foundation
 @_exported public import MiniRxTesting
 public import Testing
 
-/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own. On a suite,
-/// `@Suite(.mockNetwork)`, it is the trait of each test.
+/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own, too.
+/// `@Suite(.mockNetwork)` is the trait of each test in a suite.
 ///
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
@@ -22,34 +22,34 @@ public import Testing
 ///
 /// At the end of the test, the trait records an issue for
 ///
-/// - each request that found no answer, even if the app ignored the error;
-/// - each mistake in the setup of the test, even if the app ignored the error: a fixture that is not there, a value that cannot be
-///   encoded, an entry of a recording that cannot be read, or the session of a scope that has ended;
-/// - each stub that is not optional and was never used, or whose sequence was not used up, at the line of the stub;
-/// - each stub that has not answered the number of requests that it expects, at the line of the stub;
-/// - a fixture, a response type or a handler, if no request came.
+/// - each request without an answer, even if the app ignores the error;
+/// - each mistake in the setup, even if the app ignores the error: a missing fixture, a value that cannot be encoded, an unreadable entry
+///   of a recording, or the session of an ended scope;
+/// - each unused stub and each sequence with answers left, unless optional, at the line of the stub;
+/// - each stub with another number of requests than expected, at the line of the stub;
+/// - a fixture, a response type or a handler without a request.
 ///
-/// If no request has reached the mock, the first issue says how to create the provider.
+/// Without any request to the mock, the first issue says how to create the provider.
 ///
-/// Expectations in the closures of the mock, such as `.handler` and `where:`, belong to the test that contains them. In the callback of a
-/// `subscribe`, the `forEach` of a stream and the closure of a `dataTask`, a failed `#expect` fails the run, not the test. Keep the value,
-/// and check it in the test.
+/// Expectations in the mock's closures, such as `.handler` and `where:`, belong to the test around them. In the callback of a `subscribe`,
+/// the `forEach` of a stream and the closure of a `dataTask`, a failed `#expect` fails the run, not the test. Keep the value, and check it
+/// in the test.
 ///
 /// The trait does not report on scopes that the test opens with `withScope`.
 ///
 /// ### The requests of a failed test
 ///
-/// With Swift 6.2 or later, a test that fails attaches its requests as text, without secrets. `swift test --attachments-path FOLDER` saves the
+/// With Swift 6.2 or later, a failed test attaches its requests as text, without secrets. `swift test --attachments-path FOLDER` saves the
 /// file, and Xcode lists it in the test report.
 public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
-    /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
+    /// `true`: on a suite, the trait applies to every test, including those of inner suites.
     public var isRecursive: Bool { true }
 
-    /// What the trait of recordings adds to a test.
+    /// The recording trait's addition to a test.
     package struct Addition: Sendable {
         /// Runs a test in its scope.
         package let run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void
-        /// The attachment of a failed test, and the extension of its file; `nil` if no request has come.
+        /// The attachment of a failed test, and the extension of its file; `nil` without requests.
         package let attachment: @Sendable () -> (file: Data, extension: String)?
 
         package init(
@@ -58,16 +58,16 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         ) { (self.run, self.attachment) = (run, attachment) }
     }
 
-    /// Without it, the test runs as it is, and attaches the requests as text.
+    /// `nil`: the test attaches its requests as text.
     package var addition = Addition(
         run: { _, _, function in try await function() }, attachment: { MockURLProtocol.requestsAsText.map { (Data($0.utf8), "txt") } })
 
-    /// Records an issue. Tests of this package replace it, because their own output must have none.
+    /// Records an issue. Tests of this package replace the closure, because their own output must have no issues.
     var record: @Sendable (String, SourceLocation) -> Void = { Issue.record("\($0)", sourceLocation: $1) }
 
-    /// Runs `function`, which is the `test` or one `testCase` of it, in a scope of its own.
+    /// Runs `function`, the `test` or one `testCase`, in a scope of its own.
     ///
-    /// - Throws: The error of the test, unless it is already recorded as an issue.
+    /// - Throws: The error of the test, unless already recorded as an issue.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -75,8 +75,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             #if compiler(>=6.2)
             let mock = MockURLProtocol.scopeClass
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
-                // An issue outside of every test, as in the callback of a subscription, comes to all tests that run, and to the runner,
-                // which reports it.
+                // An issue outside of every test, as in the callback of a subscription, reaches all running tests, and the runner, which
+                // reports it.
                 guard Test.current != nil else { return nil }
                 if issue.isError { mock.hasTestFailed = true }
                 return issue
@@ -105,7 +105,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         for problem in MockURLProtocol.problems {
             record(problem.text, problem.place.map { SourceLocation($0) } ?? test.sourceLocation)
         }
-        // An error that is an issue already, by a report or by `#require` in a handler, is not recorded twice.
+        // Do not record an error twice, from a report or from `#require` in a handler.
         guard case .failure(let error) = result, !MockURLProtocol.isProblem(error) else { return }
         if !((error as? APIError)?.underlying is ExpectationFailedError) { throw error }
     }
@@ -129,7 +129,7 @@ extension Trait where Self == MockNetworkTrait {
 
 #if compiler(>=6.2)
 extension Issue {
-    /// Whether the test fails because of it.
+    /// Whether the issue fails the test.
     fileprivate var isError: Bool {
         #if compiler(>=6.3)
         isFailure

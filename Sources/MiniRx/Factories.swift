@@ -1,9 +1,9 @@
 extension Single {
     /// Creates a single that runs `subscribe` for each subscription, on the subscriber's thread.
     ///
-    /// `subscribe` starts the work and returns a disposable that stops it. It may call its callback on any thread. Only the first event
-    /// is delivered, even if several threads race. The disposable is disposed exactly once: after the event, or
-    /// when the subscription is disposed. A callback that is kept forever keeps nothing else alive after the end.
+    /// `subscribe` starts the work and returns a disposable to stop the work. It may call its callback on any thread. Only the first event
+    /// is delivered, even if several threads race. The disposable is disposed exactly once: after the event, or with the subscription. A
+    /// callback kept forever keeps nothing else alive after the end.
     ///
     /// ![The work starts at the subscription, and its value arrives two seconds later.](create)
     @preconcurrency
@@ -16,10 +16,10 @@ extension Single {
         }
     }
 
-    /// Creates a single that runs `work` in a new task for each subscription. Disposing cancels the task, and no event comes after that.
+    /// Creates a single that runs `work` in a new task for each subscription. Disposing cancels the task, and no event follows.
     ///
     /// - Parameters:
-    ///   - priority: The priority of the task. `nil` means that of the subscriber.
+    ///   - priority: The priority of the task. `nil` is the subscriber's.
     ///   - work: Returns the value or throws the error.
     public static func create(priority: TaskPriority? = nil, work: @escaping @Sendable () async throws -> Element) -> Single {
         create { observer in
@@ -27,7 +27,7 @@ extension Single {
             let task = Task(priority: priority) {
                 let event: SingleEvent<Element>
                 do { event = .success(try await work()) } catch { event = .failure(error) }
-                // The downstream operators run in this task, so disposing must not cancel it from here on.
+                // The downstream operators run in this task, so disposing must no longer cancel the task.
                 hasFinished.withLock { $0 = true }
                 observer(event)
             }
@@ -49,8 +49,8 @@ extension Single {
         Single { $0.forward(.failure(error), to: $1) }
     }
 
-    /// Creates a single that never ends. Only you retain a subscription to it. If you release the subscription without
-    /// disposing it, it is deallocated, and its `onDisposed` is not called.
+    /// Creates a single that never ends. Only you retain its subscription. Releasing a subscription without disposing deallocates it, and
+    /// `onDisposed` is not called.
     ///
     /// ![No event arrives.](never)
     public static func never() -> Single {

@@ -1,6 +1,6 @@
 /// Settings for the whole process.
 public enum Hooks {
-    /// The handler in a box: a bare closure gets one more thunk each time it is read or set.
+    /// The handler in a box: a bare closure gets a thunk at each read and write.
     private struct Handler {
         let handle: @Sendable (any Error) -> Void
     }
@@ -11,7 +11,7 @@ public enum Hooks {
             StandardError.print("MiniRx: unhandled error (handle it in onFailure:, or set Hooks.defaultErrorHandler): \(text)")
         })
 
-    /// Called with every error that no subscriber handles, and with errors that an `after…` closure of `do` throws.
+    /// Called with every unhandled error, and with errors thrown by the `after…` closures of `do`.
     ///
     /// A handler may be called on any thread. The default prints one line to standard error.
     public static var defaultErrorHandler: @Sendable (any Error) -> Void {

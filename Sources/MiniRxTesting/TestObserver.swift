@@ -1,7 +1,7 @@
 public import Dispatch
 public import MiniRx
 
-/// Subscribes to a single in virtual time, and records its event: see ``TestScheduler/observe(_:)``.
+/// Subscribes to a single in virtual time, and records the event: see ``TestScheduler/observe(_:)``.
 ///
 /// You may use it on any thread. Releasing it does not dispose the subscription.
 public final class TestObserver<Element: Sendable>: Disposable {
@@ -18,7 +18,7 @@ public final class TestObserver<Element: Sendable>: Disposable {
         var isDisposed = false
     }
 
-    /// Only the observer keeps the scheduler. If its subscription did, too, there would be a cycle: a scheduler keeps what waits on it.
+    /// Only the observer keeps the scheduler. The subscription must not: a scheduler keeps its waiting actions, so there would be a cycle.
     private let scheduler: TestScheduler
     private let subscription: any Disposable
     private let state: Locked<State>
@@ -37,10 +37,10 @@ public final class TestObserver<Element: Sendable>: Disposable {
 
     // MARK: - The result
 
-    /// The event, in an array that is empty until it arrives.
+    /// The event, in an array; empty until then.
     public var events: [Event] { state.withLock(\.events) }
 
-    /// The value, in an array that is empty if there is none.
+    /// The value, in an array; empty without one.
     public var values: [Element] {
         events.compactMap { event in
             guard case .success(let element, _) = event else { return nil }
@@ -48,13 +48,13 @@ public final class TestObserver<Element: Sendable>: Disposable {
         }
     }
 
-    /// The error, if the single has failed.
+    /// The error; `nil` without a failure.
     public var error: (any Error)? {
         guard case .failure(let error, _)? = events.first else { return nil }
         return error
     }
 
-    /// Whether the source has been torn down, after its event or after ``dispose()``.
+    /// Whether the source is torn down, after its event or after ``dispose()``.
     public var isDisposed: Bool { state.withLock(\.isDisposed) }
 
     /// Disposes the subscription. No event is recorded after that.
@@ -76,6 +76,6 @@ extension TestObserver.Event: Equatable where Element: Equatable {
 extension TestScheduler {
     /// Subscribes to `single`, and records its event with its virtual time.
     ///
-    /// - Returns: The observer, which holds the recorded event.
+    /// - Returns: The observer with the recorded event.
     public func observe<Element: Sendable>(_ single: Single<Element>) -> TestObserver<Element> { TestObserver(single, self) }
 }

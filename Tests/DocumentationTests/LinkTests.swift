@@ -6,7 +6,8 @@ import Testing
 struct LinkTests {
     private static let pages = [
         "README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "RELEASING.md", "CODE_OF_CONDUCT.md", "Benchmarks/README.md",
-        "Documentation/Upstream.md", "Transports/AsyncHTTPClientTransport/README.md", "Servers/MockServer/README.md",
+        "Documentation/Upstream.md", "Documentation/Faults.md", "Transports/AsyncHTTPClientTransport/README.md",
+        "Servers/MockServer/README.md",
     ]
 
     @Test("A link leads to a file, and an anchor to a heading", arguments: pages)

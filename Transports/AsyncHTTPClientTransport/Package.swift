@@ -21,6 +21,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.12.3"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
+        // For a test of the guide's recipe. AsyncHTTPClient depends on it, too.
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.3.0"),
     ],
     targets: [
         .target(
@@ -63,7 +65,8 @@ let package = Package(
             name: "OutsideTests",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "MiniRxTesting", package: "APIProvider"),
+                .product(name: "MiniRxTesting", package: "APIProvider"), .product(name: "Tracing", package: "swift-distributed-tracing"),
+                .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
             ],
             swiftSettings: settings),
     ],

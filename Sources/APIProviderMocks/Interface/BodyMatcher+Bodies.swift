@@ -1,19 +1,18 @@
 public import APIProvider
 public import Foundation
 
-// The bodies that a stub may expect.
+// The kinds of expected bodies.
 extension BodyMatcher {
     // MARK: - JSON
 
-    /// Matches JSON with the same meaning as `value`. The order of keys, white space, and the notation of numbers do not matter.
+    /// Matches JSON with the same values as `value`. The order of keys, white space, and the notation of numbers do not matter.
     ///
-    /// The value is encoded by ``MockURLProtocol/encoder``, if that is set. A value that cannot be encoded is an issue of the test. A
-    /// `String` matches a JSON string; to match JSON text, use ``json(text:)``. JSON that is nested more than 100 levels deep matches
-    /// nothing.
+    /// ``MockURLProtocol/encoder`` encodes the value, if set. A value that cannot be encoded is an issue of the test. A `String` matches a
+    /// JSON string; for JSON text, use ``json(text:)``. JSON of more than 100 levels matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
 
-    /// Matches JSON that contains `value`: an object has at least these members, in any order. An array has as many elements, each of which
-    /// contains the one at its place. Other values are the same.
+    /// Matches JSON that contains `value`: objects with at least these members, in any order, arrays of the same length with such elements,
+    /// and other values themselves.
     ///
     /// ```swift
     /// // Answers one operation of a GraphQL API.
@@ -22,18 +21,18 @@ extension BodyMatcher {
     ///     respond: .json(["data": ["me": ["name": "octocat"]]]))
     /// ```
     ///
-    /// It is encoded as in `json(_:)`.
+    /// The value is encoded as in `json(_:)`.
     public static func json(containing value: some Encodable) -> BodyMatcher {
         json(Result { try MockURLProtocol.encode(value) }, isSubset: true)
     }
 
-    /// Matches JSON with the same meaning as `value`, whose members have several types: `.json(["title": "Moin", "priority": 1])`.
+    /// Matches JSON with the same values as `value`, with members of several types: `.json(["title": "Moin", "priority": 1])`.
     public static func json(_ value: JSONValue) -> BodyMatcher { json(Result { try value.data }) }
 
-    /// Matches JSON that contains `value`, whose members have several types.
+    /// Matches JSON that contains `value`, with members of several types.
     public static func json(containing value: JSONValue) -> BodyMatcher { json(Result { try value.data }, isSubset: true) }
 
-    /// Matches JSON with the same meaning as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
+    /// Matches JSON with the same values as the JSON in `text`: `.json(text: #"{"id": 1, "tags": ["a", null]}"#)`.
     public static func json(text: String) -> BodyMatcher { json(.success(Data(text.utf8))) }
 
     private static func json(_ expected: Result<Data, any Error>, isSubset: Bool = false) -> BodyMatcher {
@@ -43,7 +42,7 @@ extension BodyMatcher {
         }
     }
 
-    /// Matches the same lines as those of `text`. `nil` if it is not written in `notation`.
+    /// Matches the lines of `text`; `nil` for a text in another notation.
     init?(_ text: Data, type: String = "", _ notation: BodyLines.Notation, isSubset: Bool = false) {
         guard let lines = BodyLines(text, type: type).lines(as: notation) else { return nil }
         self.init(expectation: .lines(lines, of: text, notation, isSubset: isSubset))
@@ -55,14 +54,14 @@ extension BodyMatcher {
     /// name.
     public static func form(_ parameters: QueryParameters) -> BodyMatcher { form(parameters, isSubset: false) }
 
-    /// Matches a form that contains these parameters. It may have parameters of other names.
+    /// Matches a form that contains these parameters, maybe among parameters of other names.
     public static func form(containing parameters: QueryParameters) -> BodyMatcher { form(parameters, isSubset: true) }
 
     private static func form(_ parameters: QueryParameters, isSubset: Bool) -> BodyMatcher {
         BodyMatcher(expectation: .lines(Lines(Array(parameters)), of: Data(), .form, isSubset: isSubset))
     }
 
-    /// Matches a `multipart/form-data` body that has a part for each name, with such a content. It may have other parts.
+    /// Matches a `multipart/form-data` body with such a part for each name, maybe among other parts.
     ///
     /// ```swift
     /// MockURLProtocol.stub(
@@ -85,12 +84,11 @@ extension BodyMatcher {
     /// Matches a body that contains `text` in UTF-8.
     public static func contains(_ text: String) -> BodyMatcher { BodyMatcher(expectation: .text(containing: Data(text.utf8))) }
 
-    /// Matches a body for which `matches` returns `true`.
+    /// Matches a body by a condition.
     ///
     /// - Parameters:
     ///   - description: The name of the expectation in reports.
-    ///   - matches: Called on any thread, at most once for a request. It must not send requests; ``StubResponse/handler(_:)``
-    ///     may.
+    ///   - matches: Called on any thread, at most once for a request. Must not send requests; ``StubResponse/handler(_:)`` may.
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool
     ) -> BodyMatcher {

@@ -12,11 +12,11 @@ public import MiniRx
 /// Chunks and errors behave as with `URLSessionTransport`. An answer without a delay comes at once, on the subscriber's thread, before
 /// `subscribe` returns. Answers with a delay, and timeouts, come on the scheduler. With a `TestScheduler`, they come in virtual time.
 ///
-/// <doc:TestingWithoutWaiting> shows a test without it, and with it.
+/// <doc:TestingWithoutWaiting> shows a test without and with this transport.
 public struct MockTransport: Transport {
     private let exchanges: ExchangeTransport
 
-    /// Creates a transport whose requests the current scope answers.
+    /// Creates a transport answered by the current scope.
     ///
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs
     ///   actions at once, delays take no time, and nothing times out.
@@ -38,11 +38,11 @@ public struct MockTransport: Transport {
 
     /// Answers `request`. Disposing ends a delay.
     ///
-    /// Progress is reported for each 64 KB of the body that is sent and for each chunk that arrives, on the thread of the answer. Cookies
-    /// of the stubs are kept and sent for the life of the transport.
+    /// Progress is reported for each 64 KB of the sent body and for each received chunk, on the thread of the answer. The transport keeps
+    /// the stubs' cookies as long as it lives.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
-            // It may stand for a transport with schemes such as http+unix.
+            // The mock may stand for a transport with schemes such as http+unix.
             if request.url.scheme?.contains("+") != true { try request.checkScheme() }
             return exchanges.send(request)
         }
@@ -50,6 +50,6 @@ public struct MockTransport: Transport {
 }
 
 extension MockTransport {
-    /// The cookies of stubs that `request` would be sent with now.
+    /// The stubs' cookies for `request` now.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { exchanges.addedHeaders(for: request) }
 }

@@ -5,10 +5,10 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// One answer for all requests. Called on `MockURLProtocol`, these members use the scope of the current task, or else that of the process.
-// Called on the class that `current` returned, they use the scope of that class, from any thread.
+// One answer for all requests. On `MockURLProtocol`, these members use the scope of the current task, or else the scope of the process. On
+// the class of `current`, they use the scope of that class, from any thread.
 extension MockURLProtocol {
-    /// The answer to every request that no stub and no handler answers: an error, or the head of a response.
+    /// The answer to every request without a stub or a handler: an error, or the head of a response.
     public enum ResponseType: Sendable {
         /// An error instead of a response.
         case error(any Error)
@@ -24,7 +24,7 @@ extension MockURLProtocol {
 
     // MARK: - The answer
 
-    /// The answer to every request, unless a stub or ``requestHandler`` answers it.
+    /// The answer to every request, unless a stub or ``requestHandler`` answers.
     public static var responseType: ResponseType? {
         get {
             switch defaultAnswer.response {
@@ -36,15 +36,15 @@ extension MockURLProtocol {
         set { set(\.response, newValue?.result) }
     }
 
-    /// The fixture that is the body of every answer. The status is 200, unless ``responseType`` has another.
+    /// The fixture for the body of every answer. The status is 200, unless ``responseType`` has another.
     public static var dto: (any MockDTO)? {
         get { defaultAnswer.dto }
         set { set(\.dto, newValue) }
     }
 
-    /// Makes the answer to every request that no stub answers. If it throws, the request fails with that error.
+    /// Makes the answer to every request without a stub. If the handler throws, the request fails with that error.
     ///
-    /// It runs on a background queue in its own scope. It may send requests and change the mock.
+    /// The handler runs on a background queue in its scope, and may send requests and change the mock.
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
         set {
@@ -82,8 +82,8 @@ extension MockURLProtocol {
 
     /// Removes all answers, stubs, recordings and received requests, and sets ``encoder`` and ``baseURL`` to `nil`.
     ///
-    /// Outside of every scope, as in XCTest, this also ends a test: a request that was subscribed to before, such as a retry, fails with an
-    /// error that says so, and takes no answer of the next test.
+    /// Outside of every scope, as in XCTest, this call also ends a test: a later request for an earlier subscription, such as a retry,
+    /// fails, and takes no answer of the next test.
     public static func reset() {
         let scope = scope
         var old = Scope.Contents()

@@ -10,8 +10,7 @@ public import Foundation
 extension MockURLProtocol {
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
-    /// Inside, the static members use this scope, and it answers sessions that are created with ``configuration``. At its end, call
-    /// ``verify()``, which checks that the stubs were used.
+    /// Inside, the static members use this scope, which answers sessions with ``configuration``. At the end, call ``verify()``.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -24,9 +23,8 @@ extension MockURLProtocol {
 
     /// Runs `operation` with its own mock, so that it may run in parallel with others.
     ///
-    /// In the task and its children, the static members use this scope, and it answers sessions that are created with ``configuration``. A
-    /// session that outlives the scope gets errors that say so. At the end of `operation`, call ``verify()``, which checks that the stubs
-    /// were used. The trait `.mockNetwork` does both.
+    /// In the task and its children, the static members use this scope, which answers sessions with ``configuration``. A session that
+    /// outlives the scope gets errors. At the end of `operation`, call ``verify()``. The trait `.mockNetwork` does both.
     ///
     /// - Parameters:
     ///   - name: The name of the scope in reports.
@@ -42,14 +40,14 @@ extension MockURLProtocol {
 
     // MARK: - The current scope
 
-    /// The class of the current scope. Use it in callbacks and on queues, which run outside the task and so outside the scope:
+    /// The class of the current scope, for callbacks and queues, which run outside the task and so outside the scope:
     ///
     /// ```swift
     /// let mock = MockURLProtocol.current
     /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
-    /// After its scope has ended, the class has no requests and no stubs. Check them inside the scope.
+    /// After the end of the scope, the class has no requests and no stubs. Check them inside the scope.
     public static var current: MockURLProtocol.Type {
         scope.mayBeInOtherConfigurations.withLock { $0 = true }
         return scopeClass
@@ -58,36 +56,34 @@ extension MockURLProtocol {
     /// ``current``, for a caller that puts it into no configuration.
     package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
-    /// A configuration for sessions whose requests this scope answers. It is ephemeral, has no cache, and ``current`` is its only protocol
+    /// A configuration for sessions answered by this scope. It is ephemeral, without a cache, and with ``current`` as its only protocol
     /// class. On Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [scopeClass]
         configuration.useProtocolClasses()
-        // Answers of the mock must not be cached. Also, on Linux a cancelled task of a session with a cache ends the process.
+        // The mock's answers must not be cached. On Linux, a cancelled task of a session with a cache also ends the process.
         configuration.urlCache = nil
-        // A test that needs more than the last hundred is unlikely, and the scope of the process never ends.
+        // The scope of the process never ends, and a test hardly needs more than the last hundred.
         scope.configurations.withLock { $0 = $0.suffix(99) + [configuration] }
         return configuration
     }
 
-    /// The scope of this class. `nil` after it has ended.
+    /// The scope of this class; `nil` after its end.
     static var liveScope: Scope? { self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) }
 
-    /// If the scope of this class has ended, notes that in the scope of the caller, which has used its session or its provider. An XCTest
-    /// has that of the process.
+    /// Notes the use of an ended scope's session or provider in the caller's scope, which for an XCTest is the scope of the process.
     ///
-    /// - Parameter time: When the request was made, for the scope of the process: a request that is older than its test is not of this
-    ///   test.
+    /// - Parameter time: The time of the request, for the scope of the process: an older request does not belong to the current test.
     static func noteUseOfEndedScope(at time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
         (Scope.current ?? process)?.record(endedScopeFailure())
     }
 
-    /// The failure of a request of a session whose scope has ended.
+    /// The failure of a request to an ended scope.
     ///
-    /// - Parameter request: Is shown, and then the scope of the request has the failure without it.
+    /// - Parameter request: Shown in the failure, and left out in the scope's record.
     static func endedScopeFailure(of request: PreparedRequest? = nil) -> MockFailure {
         let scope = LiveScopes.name(of: self)
         let text = """
@@ -98,10 +94,10 @@ extension MockURLProtocol {
             text + (request.map { "\n    \(ReceivedRequest($0))" } ?? ""), isSetupMistake: request == nil, id: -(scope?.number ?? 0))
     }
 
-    /// The scope that the static members act on.
+    /// The scope of the static members.
     static var scope: Scope {
         guard self == MockURLProtocol.self else {
-            // A late callback may still use the class of a scope that has ended. That must not affect any other scope.
+            // A late callback may still use the class of an ended scope. That must not affect other scopes.
             return LiveScopes.scope(of: self) ?? Scope(name: "one that has ended", protocolClass: self)
         }
         return Scope.current ?? Scope.process
@@ -114,16 +110,16 @@ extension MockURLProtocol {
     /// Adds a source to the scope. The newest is asked first.
     package static func add(_ source: AnswerSource) { scope.add(source) }
 
-    /// The sources of the scope, the oldest first. A `reset` removes them.
+    /// The sources of the scope, the oldest first. `reset` removes them.
     package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
 
-    /// What all sources of the scope have logged.
+    /// The log of all sources of the scope.
     package static var logs: [any Sendable] { scope.logs.withLock { $0 }.flatMap { $0() } }
 
-    /// The requests that stubs and sources have answered synchronously, and the answers.
+    /// The requests answered synchronously by stubs and sources, and the answers.
     package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
 
-    /// Whether the test of the scope has failed. The trait `.mockNetwork` sets it, because it sees the issues of the test.
+    /// Whether the test of the scope has failed. Set by the trait `.mockNetwork`, which sees the test's issues.
     package static var hasTestFailed: Bool {
         get { scope.hasTestFailed.withLock { $0 } }
         set { scope.hasTestFailed.withLock { $0 = newValue } }

@@ -1,22 +1,22 @@
 import APIProvider
 import Foundation
 
-// What a server needs to serve a scope to other processes. It runs for days, so its scope keeps only the newest requests.
+// For a server that serves a scope to other processes. A server runs for days, so its scope keeps the newest requests alone.
 extension MockURLProtocol {
-    /// The report of a request that ended with `error`: why it has no answer. `nil` if the error is that of a stub.
+    /// The report on a request without an answer, from its `error`; `nil` for a stub's own error.
     @_spi(Serving) public static func report(of error: any Error) -> String? {
         isProblem(error) ? "\((error as? APIError)?.underlying ?? error)" : nil
     }
 
-    /// Keeps only the newest requests of the scope: at most `count`, whose bodies have at most `byteCount` bytes together.
+    /// Keeps the newest requests of the scope alone: at most `count`, with at most `byteCount` bytes of bodies together.
     @_spi(Serving) public static func keepRequests(_ count: Int, byteCount: Int) {
         scope.contents.withLock { $0.limit = (count, byteCount) }
     }
 
-    /// The number of requests that the limit has removed.
+    /// The number of requests removed by the limit.
     @_spi(Serving) public static var removedRequestCount: Int { scope.contents.withLock(\.removedRequestCount) }
 
-    /// Removes the requests that have come and what they met, and keeps the stubs with their numbers of uses.
+    /// Removes received requests and their problems, and keeps the stubs with their numbers of uses.
     @_spi(Serving) public static func forgetRequests() {
         var old = Scope.Contents()
         scope.contents.withLock { contents in
@@ -28,7 +28,7 @@ extension MockURLProtocol {
         }
     }
 
-    /// Ends `stub`: it answers no request anymore, and ``verify()`` does not ask for it.
+    /// Ends `stub`: the stub answers no more requests, and ``verify()`` ignores it.
     @_spi(Serving) public static func remove(_ stub: Stub) {
         // Released after unlocking.
         _ = scope.contents.withLock { contents in
@@ -36,7 +36,7 @@ extension MockURLProtocol {
         }
     }
 
-    /// The number of requests that `stub` has answered.
+    /// The number of requests answered by `stub`.
     @_spi(Serving) public static func useCount(of stub: Stub) -> Int {
         scope.contents.withLock { contents in
             contents.stubs.firstIndex { $0.id == stub.id }.map { contents.uses[$0] } ?? 0
@@ -47,13 +47,13 @@ extension MockURLProtocol {
 extension ReceivedRequest {
     /// The URL, the headers and the body without secrets, as reports show them.
     ///
-    /// - Parameter maximumBodySize: The number of bytes of the body that are shown.
-    /// - Returns: No body, if it is empty, is not text, or has more than sixteen times as many bytes.
+    /// - Parameter maximumBodySize: The number of shown bytes of the body.
+    /// - Returns: No body for an empty one, one that is no text, and one of more than sixteen times as many bytes.
     @_spi(Serving) public func redacted(
         maximumBodySize: Int
     ) -> (url: String, headers: [(name: String, value: String)], body: String?) {
         let redactor = ReportRedactor(for: prepared)
-        // A secret is found only in the whole body.
+        // Only the whole body reveals each secret.
         let isShown = !body.isEmpty && body.count / 16 <= maximumBodySize
         let text = isShown ? redactor.body(BodyLines(body, type: headers["Content-Type"] ?? "")) : nil
         return (

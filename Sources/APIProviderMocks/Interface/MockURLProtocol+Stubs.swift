@@ -1,12 +1,12 @@
 public import APIProvider
 public import Foundation
 
-// Answers for some requests. Called on `MockURLProtocol`, these members use the scope of the current task. Called on the class that
-// `current` returned, they use the scope of that class.
+// Answers for some requests. On `MockURLProtocol`, these members use the scope of the current task, and on the class of `current` the scope
+// of that class.
 extension MockURLProtocol {
     // MARK: - Adding stubs
 
-    /// Answers requests with this method and URL. If several stubs match, the newest that is not used up answers.
+    /// Answers requests with this method and URL. Of several matching stubs, the newest with an answer left answers.
     ///
     /// ```swift
     /// MockURLProtocol.stub(.get, "/repos/*/*", respond: .fixture(Fixture.repository))
@@ -15,23 +15,22 @@ extension MockURLProtocol {
     ///     respond: .status(201))
     /// ```
     ///
-    /// The URL is a path, for any host, or a whole URL. `*` stands for one segment of the path, and `/**` at its end for any further
-    /// segments, or none. Escapes are decoded before the URL is compared. The case of the host and the scheme's default port do not matter.
-    /// A slash at the end of the path does. A query in the URL works like `query`.
+    /// The URL is a path, for any host, or a whole URL. `*` is one segment of the path, and a final `/**` any number of segments. URLs are
+    /// compared decoded. The case of the host and the scheme's default port do not matter. A final slash does. A query in the URL works
+    /// like `query`.
     ///
-    /// A URL that can match nothing is not an error here. The report of the request that finds no answer says what is wrong.
+    /// A URL that can match nothing is no error here. The report of a request without an answer names the mistake.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - url: The path or URL, such as `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
-    ///   - query: Items that the query must have. Items of the same name must be in this order. There may be other items.
-    ///   - headers: Fields that the request must have. There may be other fields.
-    ///   - body: The body that the request must have.
-    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
-    ///   - isOptional: Whether the stub may go unused. Other stubs that are never used are reported by ``verify()`` and by the trait
-    ///     `.mockNetwork`.
-    ///   - fileID: The file of the stub, as reports show it.
-    ///   - filePath: The path of that file, for issues.
+    ///   - query: Expected items of the query, in this order for one name. Other items do not matter.
+    ///   - headers: Expected fields. Other fields do not matter.
+    ///   - body: The expected body.
+    ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
+    ///   - isOptional: Whether the stub may go unused. ``verify()`` and the trait `.mockNetwork` report other unused stubs.
+    ///   - fileID: The file of the stub, for reports.
+    ///   - filePath: The file's path, for issues.
     ///   - line: The line of the stub.
     ///   - column: The column of the stub.
     ///   - response: The answer.
@@ -55,26 +54,25 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// The stub answers for any host, unless the endpoint's path is a URL, or you give it a base URL: that of the provider under test with
-    /// `for: provider`, or the parameter `baseURL`, or the property ``baseURL`` for all stubs that follow. Give it one if the base URL of
-    /// your provider has a path, such as `https://api.example.com/v3`.
+    /// The stub answers for any host, unless the endpoint has an absolute URL or the stub a base URL: the provider's with `for: provider`,
+    /// the parameter `baseURL`, or the property ``baseURL`` for all later stubs. A provider's base URL with a path, such as
+    /// `https://api.example.com/v3`, needs one of these.
     ///
-    /// JSON and forms are compared by their meaning, other bodies by their bytes. The query of a request may have other items, too. A
-    /// request that cannot be sent is not an error here. The report of the request that finds no answer says what is wrong.
+    /// JSON and forms are compared by their values, other bodies by their bytes. Other items of the query do not matter. An invalid request
+    /// is no error here. The report of a request without an answer names the mistake.
     ///
-    /// If the provider has an encoder of its own, `for: provider` uses it, too, so that bodies are encoded in the same way. Or set ``encoder``
-    /// for all stubs that follow.
+    /// `for: provider` also takes the provider's encoder. Or set ``encoder`` for all later stubs.
     ///
     /// - Parameters:
-    ///   - request: The request whose method, path, query and body are expected.
-    ///   - provider: The provider under test, whose base URL and encoder are used. Its middlewares are not.
-    ///   - baseURL: The base URL of the provider under test. By default, that of `provider`, or else the property ``baseURL``.
-    ///   - encoder: Encodes the body of `request`. By default, that of `provider`, or else the property ``encoder``, or an encoder like the
-    ///     default of a provider.
-    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
+    ///   - request: The request with the expected method, path, query and body.
+    ///   - provider: The provider under test, for its base URL and encoder, without its middlewares.
+    ///   - baseURL: The base URL of the provider under test; by default that of `provider`, or else the property ``baseURL``.
+    ///   - encoder: Encodes the body of `request`; by default that of `provider`, or else the property ``encoder``, or an encoder like a
+    ///     provider's default.
+    ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, as reports show it.
-    ///   - filePath: The path of that file, for issues.
+    ///   - fileID: The file of the stub, for reports.
+    ///   - filePath: The file's path, for issues.
     ///   - line: The line of the stub.
     ///   - column: The column of the stub.
     ///   - response: The answer.
@@ -92,26 +90,27 @@ extension MockURLProtocol {
                 sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers `request` with a value that the provider decodes: `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
+    /// Answers `request` with a value for the provider to decode: `MockURLProtocol.stub(.user("octocat"), respond: User(login:
+    /// "octocat"))`.
     ///
-    /// The status is 200, and the body is what the endpoint reads: `Data` and `String` unchanged, the content of the file for a download,
-    /// and JSON by `encoder`, or else by ``encoder``, for everything else.
+    /// The status is 200. The body is unchanged `Data` or `String`, the content of the file for a download, and for other types JSON, by
+    /// `encoder` or else by ``encoder``.
     ///
-    /// If the endpoint has a `map`, the server sends something else than the value. Then stub what it sends, with `.json` or a fixture.
+    /// If the endpoint has a `map`, the server sends another value. Stub that value, with `.json` or a fixture.
     ///
     /// - Parameters:
-    ///   - request: The request whose method, path, query and body are expected.
-    ///   - provider: The provider under test, whose base URL and encoder are used. Its middlewares are not.
-    ///   - baseURL: The base URL of the provider under test. By default, that of `provider`, or else the property ``baseURL``.
-    ///   - encoder: Encodes the body of `request` and `value`. By default, that of `provider`, or else the property ``encoder``, or an
-    ///     encoder like the default of a provider.
-    ///   - times: The number of requests that the stub answers. `nil` means any number. With 0, it answers none, as if it were used up.
+    ///   - request: The request with the expected method, path, query and body.
+    ///   - provider: The provider under test, for its base URL and encoder, without its middlewares.
+    ///   - baseURL: The base URL of the provider under test; by default that of `provider`, or else the property ``baseURL``.
+    ///   - encoder: Encodes the body of `request` and `value`; by default that of `provider`, or else the property ``encoder``, or an
+    ///     encoder like a provider's default.
+    ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, as reports show it.
-    ///   - filePath: The path of that file, for issues.
+    ///   - fileID: The file of the stub, for reports.
+    ///   - filePath: The file's path, for issues.
     ///   - line: The line of the stub.
     ///   - column: The column of the stub.
-    ///   - value: The value that the app decodes.
+    ///   - value: The value for the app to decode.
     @discardableResult
     public static func stub<Response: Encodable>(
         _ request: some APIRequest<Response>, for provider: DefaultAPIProvider? = nil, baseURL: URL? = nil, encoder: JSONEncoder? = nil,
@@ -127,7 +126,7 @@ extension MockURLProtocol {
                 value, of: request.endpoint, encoder: encoder ?? provider?.settings.encoder ?? self.encoder ?? JSONEncoder()))
     }
 
-    /// Answers the requests for which `matches` returns `true`.
+    /// Answers requests by a condition.
     ///
     /// ```swift
     /// MockURLProtocol.stub(
@@ -135,13 +134,12 @@ extension MockURLProtocol {
     /// ```
     ///
     /// - Parameters:
-    ///   - description: What the stub is for, in the words of a report: `The stub for a large upload was never used.`
-    ///   - matches: Called on any thread, at most once for a request. It must not send requests; ``StubResponse/handler(_:)``
-    ///     may.
+    ///   - description: The stub's name in a report: `The stub for a large upload was never used.`
+    ///   - matches: Called on any thread, at most once for a request. Must not send requests; ``StubResponse/handler(_:)`` may.
     ///   - times: The number of requests that the stub answers. `nil` means any number.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, as reports show it.
-    ///   - filePath: The path of that file, for issues.
+    ///   - fileID: The file of the stub, for reports.
+    ///   - filePath: The file's path, for issues.
     ///   - line: The line of the stub.
     ///   - column: The column of the stub.
     ///   - response: The answer.
@@ -158,7 +156,7 @@ extension MockURLProtocol {
                 sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// The base URL of the provider under test. It applies to stubs of an `APIRequest` that are added to this scope later.
+    /// The base URL of the provider under test, for later stubs of an `APIRequest` in this scope.
     ///
     /// ```swift
     /// MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
@@ -172,27 +170,27 @@ extension MockURLProtocol {
 
     // MARK: - Received requests
 
-    /// The requests that have reached the mock, in order.
+    /// The requests to the mock, in order.
     public static var requests: [ReceivedRequest] { scope.contents.withLock(\.requests) }
 
-    /// The requests that found no answer.
+    /// The requests without an answer.
     public static var unmatchedRequests: [ReceivedRequest] { requests.filter(\.isUnanswered) }
 
     // MARK: - Verifying
 
-    /// Throws a report if the test has not used the mock as it should.
+    /// Throws a report of a test's mistakes, unused stubs and requests without an answer.
     ///
     /// The report lists:
     ///
     /// - each request without an answer;
-    /// - each mistake in what the test has set up, such as a fixture that is not there, or a value that cannot be encoded;
-    /// - each stub that is not optional and was never used;
-    /// - each sequence that was not used up;
-    /// - each stub that has answered another number of requests than ``Stub/expecting(_:)-(Int)`` says.
+    /// - each mistake in the setup, such as a missing fixture, or a value that cannot be encoded;
+    /// - each unused stub, unless optional;
+    /// - each sequence with answers left;
+    /// - each stub with another number of requests than ``Stub/expecting(_:)-(Int)``.
     ///
-    /// If answers were set up and no request came, the report says how to create the provider.
+    /// If there are answers and no requests, the report says how to create the provider.
     ///
-    /// Call it in XCTest:
+    /// Call this method in XCTest:
     ///
     /// ```swift
     /// override func tearDown() {
@@ -205,21 +203,20 @@ extension MockURLProtocol {
         guard problems.isEmpty else { throw MockFailure(problems.map(\.text).joined(separator: "\n\n")) }
     }
 
-    /// What ``verify()`` reports.
+    /// The problems for ``verify()``.
     package static var problems: [Problem] { scope.problems }
 
-    /// The report that no request came, though there is `answer`.
+    /// The report on a test without requests, in spite of `answer`.
     package static func noRequestReport(configuredAnswer answer: String?) -> String { scope.noRequestReport(configuredAnswer: answer) }
 
-    /// Whether `error` is one of ``problems``, maybe after it has passed through a session and a provider.
+    /// Whether `error` is one of ``problems``, even after a session and a provider.
     package static func isProblem(_ error: any Error) -> Bool {
         MockFailure.id(of: error).map { id in scope.contents.withLock { $0.failures.contains(id) } } ?? false
     }
 }
 
 extension MockURLProtocol {
-    /// The requests of the scope in their order, each with the stub that has answered it, for the attachment of a failed test; `nil` if no
-    /// request has come.
+    /// The requests of the scope in order, each with its stub, for the attachment of a failed test; `nil` without requests.
     package static var requestsAsText: String? {
         let stubs = Dictionary(scope.contents.withLock { $0.stubs }.map { ($0.id, "\($0)") }, uniquingKeysWith: { first, _ in first })
         let texts = requests.map { request in

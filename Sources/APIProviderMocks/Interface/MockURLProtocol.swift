@@ -18,8 +18,8 @@ public import Foundation
 ///     baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
 /// ```
 ///
-/// The newest stub that matches and is not used up answers a request. If there is none, ``requestHandler`` answers, or else
-/// ``responseType`` with ``dto``. Otherwise the request fails with an error that says what to do.
+/// The newest matching stub with an answer left answers a request. Without one, ``requestHandler`` answers, or else ``responseType`` with
+/// ``dto``. Otherwise the request fails with a report.
 ///
 /// In a test with the trait `.mockNetwork`, and inside `withScope`, the static members belong to that scope, so tests may run in parallel.
 /// The mock works with any code that uses `URLSession`.
@@ -44,7 +44,7 @@ public class MockURLProtocol: URLProtocol {
         player.start(context) { makeAnswer(context) }
     }
 
-    /// Ends the request, unless its task is only suspended. The client is not called after that.
+    /// Ends the request, unless the task is only suspended. The client is not called after that.
     override public func stopLoading() { if isStopFinal { player.stop() } }
 
     // MARK: - The answer
@@ -56,7 +56,7 @@ public class MockURLProtocol: URLProtocol {
         }
         var sent = requestWithBody
         let mark = task?.taskDescription
-        // A transport adds the settings of its session itself.
+        // A transport adds its session's settings itself.
         if mark == TaskMark.current || mark == TaskMark.late {
             if let task { sent.secrets = task.requestSecrets }
         } else {
@@ -71,7 +71,7 @@ public class MockURLProtocol: URLProtocol {
         DispatchQueue.global().async { [player] in player.schedule(answer().timingOut(after: timeout), context) }
     }
 
-    /// Records `request` in the scope of this class, and chooses its answer. The closure creates the answer, and may run the test's code.
+    /// Records `request` in the scope of this class, and chooses the answer. The closure creates the answer, and may run the test's code.
     static func receive(
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
@@ -95,7 +95,7 @@ extension MockURLProtocol: NetworkStandIn {
         }
     }
 
-    /// A `taskDescription`, the only value that a transport can hand to the protocol class of its task on all platforms.
+    /// A `taskDescription`: on all platforms, the only value that reaches the protocol class of a transport's task.
     private enum TaskMark {
         static let current = ""
         static let late = "its test has ended"

@@ -2,7 +2,7 @@ import APIProvider
 import MiniRx
 
 extension Stub {
-    /// Expects that the stub answers exactly `count` requests. If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
+    /// Expects exactly `count` requests. ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
     ///
     /// ```swift
     /// MockURLProtocol.stub(.post, "/orders", respond: .status(201)).expecting(1)
@@ -12,10 +12,9 @@ extension Stub {
     @discardableResult
     public func expecting(_ count: Int) -> Stub { expecting(count...count) }
 
-    /// Expects that the number of requests that the stub answers is in `counts`: `2...` is at least two, `...2` is at most two, and `1...3`
-    /// is one to three.
+    /// Expects a number of requests in `counts`: `2...` is at least two, `...2` is at most two, and `1...3` is one to three.
     ///
-    /// If not, ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report it.
+    /// ``MockURLProtocol/verify()`` and the trait `.mockNetwork` report another number.
     @discardableResult
     public func expecting(_ counts: some RangeExpression<Int>) -> Stub {
         // A closed range to `Int.max` has no half-open form.

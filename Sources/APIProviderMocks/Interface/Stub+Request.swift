@@ -24,7 +24,7 @@ extension Stub {
             problem: pattern.problem.map { "its URL can match no request, because \($0)" } ?? body?.problem)
     }
 
-    /// Matches what `request` sends: its method, path, query and body.
+    /// Matches the method, path, query and body of `request`.
     init(
         _ request: some APIRequest, baseURL: URL?, encoder: JSONEncoder, times: Int?, isOptional: Bool, sourceLocation: SourceLocation,
         response: StubResponse
@@ -49,7 +49,7 @@ extension Stub {
                 }, matchers: matchers.compactMap { $0 }, times: times, isOptional: isOptional, sourceLocation: sourceLocation,
                 response: response)
         } catch {
-            // Only to rank this stub among the nearest ones of a report.
+            // Only for the ranking in a report.
             let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason = if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { "\(error)" }
             self.init(
@@ -61,7 +61,7 @@ extension Stub {
 }
 
 extension StubResponse {
-    /// Creates the response that an endpoint decodes as `value`.
+    /// Creates a response that an endpoint decodes to `value`.
     init<Value: Encodable>(_ value: Value, of endpoint: Endpoint<Value>, encoder: JSONEncoder) {
         switch value {
         case let data as Data: self = .data(data)
@@ -74,8 +74,7 @@ extension StubResponse {
 }
 
 extension BodyMatcher {
-    /// Matches a body with the same meaning as the body of `request`. `nil` for a GET or HEAD, unless the body is JSON, a form or
-    /// multipart.
+    /// Matches a body with the same values as the body of `request`; `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
         let type = body.isEmpty ? "" : request.headers["Content-Type"] ?? ""
@@ -96,6 +95,6 @@ extension BodyMatcher {
 }
 
 extension URL {
-    /// Stands for the base URL of a request that is stubbed for any host.
+    /// Stands for the base URL of a request for any host.
     fileprivate static let anyHost = URL(string: "http://any.invalid") ?? URL(fileURLWithPath: "/")
 }

@@ -9,8 +9,8 @@ import FoundationNetworking
 // MARK: - One answer
 
 extension StubResponse {
-    /// The content of a fixture. The file is read when this is called. If the file is missing, each request fails, and an issue of the test
-    /// names the files that are there.
+    /// The content of a fixture, read by this call. With a missing file, each request fails, and an issue of the test lists the existing
+    /// files.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     ///
@@ -32,7 +32,7 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { [.data(try value.data)] }
     }
 
-    /// The text as it is, which need not be valid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
+    /// The unchanged text, even invalid JSON. The `Content-Type` is `application/json`, unless `headers` has another.
     ///
     /// ```swift
     /// MockURLProtocol.stub(
@@ -47,7 +47,7 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, type: "application/json") { steps(of: Data(text.utf8)) }
     }
 
-    /// The bytes as they are. There is no `Content-Type`, unless `headers` has one.
+    /// The unchanged bytes. There is no `Content-Type`, unless `headers` has one.
     ///
     /// - Parameters:
     ///   - data: The body.
@@ -64,28 +64,28 @@ extension StubResponse {
 
     /// An error instead of a response: `.failure(URLError(.notConnectedToInternet))`.
     ///
-    /// `DefaultAPIProvider` reports the same value. On Apple's systems, other code that uses `URLSession` gets an `NSError` with the
-    /// domain, the code and the description of your error.
+    /// `DefaultAPIProvider` reports the same value. On Apple's systems, other code with a `URLSession` gets an `NSError` with your error's
+    /// domain, code and description.
     public static func failure(_ error: any Error) -> StubResponse { StubResponse { _ in .failure(error) } }
 
     /// A redirect: `statusCode` with `location` in the header `Location`.
     ///
-    /// `URLSessionTransport` and ``MockTransport`` follow it, and the stubs answer again. Other code that uses `URLSession` gets the
-    /// redirect as its response, because a protocol class cannot let a session follow it on Linux.
+    /// A provider follows the redirect, and the stubs answer again. Other code with a `URLSession` gets the redirect as its response,
+    /// because on Linux a protocol class cannot make a session follow.
     public static func redirect(to location: String, statusCode: Int = 302) -> StubResponse {
         .status(statusCode, headers: ["Location": location])
     }
 
-    /// The answer that `respond` makes for each request. If it throws, the request fails with that error. A `DecodingError` or an
-    /// `EncodingError` is also recorded as an issue of the test.
+    /// The answer of `respond` to each request. If `respond` throws, the request fails with that error. A `DecodingError` or an
+    /// `EncodingError` is also an issue of the test.
     ///
     /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
-    /// add stubs, reset the mock and send requests. If it returns a sequence, the first answer is used. An expectation in it belongs to
-    /// the test that has created the stub, on Linux and from macOS 15 and iOS 18 on.
+    /// add stubs, reset the mock and send requests. Of a returned sequence, the first answer is used. The closure's expectations belong to
+    /// the test that created the stub, on Linux and from macOS 15 and iOS 18 on.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let factory = ResponseFactory(runsUserCode: true, context: .current) { request in
             let response: StubResponse
-            // It has read the request, or encoded an answer, and could not. No network fails like that.
+            // The handler could not read the request, or encode an answer. No network fails like that.
             do { response = try respond(request) } catch  where error is DecodingError || error is EncodingError {
                 throw MockFailure("The handler of the stub has thrown: \(error.explanation)")
             }
@@ -97,7 +97,7 @@ extension StubResponse {
         return StubResponse([factory])
     }
 
-    /// No answer. The request ends when it is cancelled, or after its `timeoutInterval`, which is 60 seconds by default.
+    /// No answer. The request ends with its cancellation, or after its `timeoutInterval`, by default 60 seconds.
     public static var never: StubResponse { StubResponse { _ in .never } }
 }
 
@@ -106,7 +106,8 @@ extension StubResponse {
 extension StubResponse {
     /// Each of `responses` once, in order, even if requests come at the same time.
     ///
-    /// After the last one, requests fail, even if an older stub matches. To go on to older stubs, set `times` to the number of responses.
+    /// After the last one, requests fail, even if an older stub matches. To continue with older stubs, set `times` to the number of
+    /// responses.
     ///
     /// A sequence within a sequence is flattened.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
@@ -124,15 +125,15 @@ extension StubResponse {
 extension StubResponse {
     /// The same answer, later by `interval`. In a sequence, each answer is delayed.
     ///
-    /// Other requests do not wait. A request that is cancelled during the delay ends at once. If the delay is longer than the request's
-    /// `timeoutInterval`, the request fails with `URLError.timedOut`.
+    /// Other requests do not wait. Cancelling the request ends the delay. A delay beyond the request's `timeoutInterval` fails with
+    /// `URLError.timedOut`.
     public func delayed(by interval: DispatchTimeInterval) -> StubResponse {
         changing { $0.delay += interval.seconds }
     }
 
     /// The same answer with its body in `count` pieces of about the same size.
     ///
-    /// A session's delegate gets them one by one. On Apple's systems, a session may join some of them.
+    /// A session's delegate gets one piece after another. On Apple's systems, a session may join some.
     public func chunked(into count: Int) -> StubResponse {
         changing { $0 = $0.chunked(into: count) }
     }

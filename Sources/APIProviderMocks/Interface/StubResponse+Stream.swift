@@ -4,7 +4,7 @@ import Foundation
 
 // Streamed responses.
 extension StubResponse {
-    /// A head, and then one step after the other.
+    /// A head, and then one step after another.
     ///
     /// ```swift
     /// MockURLProtocol.stub(
@@ -15,8 +15,8 @@ extension StubResponse {
     ///     ]))
     /// ```
     ///
-    /// A ``MockTransport`` schedules waits on its scheduler, so with a `TestScheduler` they pass in virtual time. A request that does not
-    /// stream its response gets the whole body at the end.
+    /// A ``MockTransport`` schedules waits on its scheduler, with a `TestScheduler` in virtual time. A request for a whole body gets the
+    /// body at the end.
     ///
     /// - Parameters:
     ///   - steps: The body.
@@ -26,7 +26,7 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, hasLength: false) { steps }
     }
 
-    /// A response whose body the test sends through `feed`. It answers one request.
+    /// A response with a body that the test sends through `feed`, for one request.
     ///
     /// - Parameters:
     ///   - feed: Sends the body.
@@ -36,12 +36,12 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, feed: feed)
     }
 
-    /// Server-sent events that the test sends through `feed`, with the header fields `headers`. It answers one request.
+    /// Server-sent events that the test sends through `feed`, with the header fields `headers`, for one request.
     public static func events(from feed: StreamFeed, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", feed: feed)
     }
 
-    /// Server-sent events, each of which comes `interval` after the one before, with the header fields `headers`.
+    /// Server-sent events, `interval` apart, with the header fields `headers`.
     ///
     /// ```swift
     /// let events = ["Hel", "lo", "[DONE]"].map { ServerSentEvent(data: $0) }

@@ -1,12 +1,12 @@
 import APIProvider
 import Foundation
 
-/// The body that a stub expects.
+/// A stub's expected body.
 public struct BodyMatcher: Sendable {
     enum Expectation: Sendable {
-        /// These lines and no others, or at least these. The text is what they were read from.
+        /// Exactly these lines, or at least these. The text is their source.
         case lines(Lines, of: Data, BodyLines.Notation, isSubset: Bool)
-        /// JSON, but this is none.
+        /// Invalid JSON.
         case unreadable(Data)
         /// The value cannot be encoded.
         case unencodable(reason: String)
@@ -35,7 +35,7 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// How much of the expectation a body that does not match meets, from 0 to 1.
+    /// The matching part of a body that does not match, from 0 to 1.
     func similarity(to body: BodyLines) -> Double {
         guard case .lines(let lines, _, let notation, _) = expectation, let actual = body.lines(as: notation),
             lines.values[""] == actual.values[""]

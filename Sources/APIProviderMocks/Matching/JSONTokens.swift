@@ -3,7 +3,7 @@ package import Foundation
 
 /// The tokens of JSON text (RFC 8259), in order.
 ///
-/// It checks the whole grammar, builds nothing and does not recurse, so neither long nor deep text can harm it. Time is linear.
+/// Checks the whole grammar, without building values and without recursion, in linear time: neither long nor deep text does harm.
 package struct JSONTokens {
     package enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
@@ -24,7 +24,7 @@ package struct JSONTokens {
     private enum Expected { case value, firstElement, firstName, name, separator }
 
     package let bytes: [UInt8]
-    /// The place at which the next token is looked for. After an error, the place of the fault.
+    /// The place of the next token, or after an error the place of the fault.
     package private(set) var position = 0
     private var expected = Expected.value
     /// For each open bracket, whether it begins an object.
@@ -137,7 +137,8 @@ package struct JSONTokens {
         }
     }
 
-    /// The place of the next quote, backslash or control character. Tests are built without the optimizer, so the loop calls no function.
+    /// The place of the next quote, backslash or control character. The loop calls no function, because tests are built without the
+    /// optimizer.
     private var endOfPlainText: Int {
         bytes.withUnsafeBufferPointer { buffer in
             guard let bytes = buffer.baseAddress else { return 0 }
@@ -244,7 +245,7 @@ package struct JSONEscape {
 }
 
 extension UInt8 {
-    /// The value of this hexadecimal digit. `nil` if it is none.
+    /// The value of a hexadecimal digit; `nil` for another character.
     package var hexValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -6,9 +6,9 @@ import FoundationXML
 #endif
 
 extension Lines {
-    /// Reads a body by its media type or, if that does not say enough, by its look. An empty body has no lines.
+    /// Reads a body by its media type or, without a useful one, by its content. An empty body has no lines.
     ///
-    /// What cannot be read as what it claims to be is text, and what is no text is bytes.
+    /// A body that breaks its notation is text, and one that is no text is bytes.
     ///
     /// - Parameter type: The `Content-Type`, with its parameters.
     package init(body: Data, type: String) {
@@ -28,12 +28,12 @@ extension Lines {
         }
     }
 
-    /// Whether it is an object or an array.
+    /// Whether the body is an object or an array.
     var isTree: Bool { values[""]?.first?.kind == .object || values[""]?.first?.kind == .array }
 }
 
 extension Data {
-    /// The text, in the charset of its `Content-Type` or else in UTF-8. `nil` if it is not text.
+    /// The text, in the charset of the `Content-Type` or else in UTF-8; `nil` for a body that is no text.
     fileprivate func text(of type: String) -> String? {
         var parameters = type[...]
         let charset = parameters.takeParameters().first { $0.name == "charset" }?.value.lowercased()
@@ -41,7 +41,7 @@ extension Data {
         return String(data: self, encoding: encoding).flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 
-    /// Whether it looks like a form: pairs without white space, and without the marks of other notations.
+    /// Whether the body looks like a form: pairs without white space and marks of other notations.
     var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
 }
 
@@ -50,10 +50,10 @@ extension Data {
 extension Lines {
     private struct NestedTooDeep: Error {}
 
-    /// On Apple's systems, threads have a small stack, which deeper nesting would overflow.
+    /// On Apple's systems, deeper nesting would overflow a thread's small stack.
     fileprivate static let maximumDepth = 100
 
-    /// Reads JSON (RFC 8259) in UTF-8 or UTF-16. `nil` if it is no JSON, or is nested more than 100 levels deep.
+    /// Reads JSON (RFC 8259) in UTF-8 or UTF-16; `nil` for invalid JSON, and for more than 100 levels.
     package init?(json data: Data) {
         // UTF-16 has a NUL beside each ASCII character.
         let hasMark = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
@@ -117,8 +117,8 @@ extension Lines {
         self.init(values)
     }
 
-    /// Reads the parts of a `multipart/form-data` body. A part is at its name, or at its number if it has none; its file name and each field
-    /// of its head but `Content-Disposition` and `Content-Length` are within that place.
+    /// Reads the parts of a `multipart/form-data` body. A part's place is its name, or its number without a name. Inside are the file name,
+    /// and each field of the head but `Content-Disposition` and `Content-Length`.
     package init(_ multipart: Multipart) {
         var values: [String: [Value]] = [:]
         for (index, part) in multipart.parts.enumerated() {
@@ -141,16 +141,16 @@ extension Lines {
 // MARK: - XML
 
 extension Lines {
-    /// Reads the elements of XML. One that follows another of its name has a number: `item`, `item[1]`. An attribute is at `item@id`. White
-    /// space at the ends of a text, comments, and the order of elements with other names do not count. `nil` if it is no XML in UTF-8,
-    /// declares a document type, or is nested more than 100 levels deep.
+    /// Reads the elements of XML. A second element of one name has a number: `item`, `item[1]`. An attribute is at `item@id`. White space
+    /// at the ends of a text, comments, and the order of elements with different names do not count. `nil` for a document that is no XML in
+    /// UTF-8, declares a document type, or has more than 100 levels.
     package init?(xml body: Data) {
-        // Entities that a document type declares may take minutes to resolve.
+        // Declared entities may take minutes to resolve.
         guard let text = String(data: body, encoding: .utf8), !text.contains("<!DOCTYPE") else { return nil }
         let parser = XMLParser(data: body)
         let reader = XMLReader()
         parser.delegate = reader
-        // On Linux, the parser returns true for a body that ends too early.
+        // On Linux, the parser returns true for an incomplete body.
         guard parser.parse(), !reader.hasFailed else { return nil }
         self.init(reader.values)
     }
@@ -159,7 +159,7 @@ extension Lines {
 private final class XMLReader: NSObject, XMLParserDelegate {
     private(set) var values: [String: [Lines.Value]] = [:]
     private(set) var hasFailed = false
-    /// The elements that are open: the place of each, its text, and how many elements of each name it has.
+    /// The open elements: their places, texts, and numbers of elements of each name.
     private var open: [(place: String, text: String, counts: [String: Int])] = [("", "", [:])]
 
     func parser(

@@ -3,7 +3,7 @@ import Foundation
 // The place of a value is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Within a body, it is the text without `body`,
 // such as `items[0].id`, and an empty text for the whole body. Segments of a path are counted from 1, and elements of an array from 0.
 //
-// Names with a mark of a place, and those that another spelling would equal, have percent escapes, so that a place means one thing.
+// Names with a mark of a place, and those equal to another spelling, have percent escapes, so that a place is unambiguous.
 extension String {
     /// The place of a member of the object at this place.
     func member(_ name: String) -> String {
@@ -43,7 +43,7 @@ extension String {
         }
     }
 
-    /// The text itself if it is composed, or else its bytes with escapes. Strings of other bytes would be equal.
+    /// A composed text itself, or else its bytes with escapes. Strings of other bytes would be equal.
     var inOneSpelling: String {
         guard utf8.contains(where: { $0 >= 0x80 }), !hasSameBytes(as: precomposedStringWithCanonicalMapping) else { return self }
         return addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: "\u{1}"..."\u{7F}")) ?? self
@@ -53,11 +53,11 @@ extension String {
 // MARK: - Names
 
 extension String {
-    /// Whether `name` stands for the line at this place of a request, so that `ignoring: [name]` leaves the line out.
+    /// Whether `ignoring: [name]` leaves out the line at this place of a request.
     ///
-    /// A bare name, such as `id`, stands for each value of that name in the query, the headers, the cookies and the body. The own name of a
-    /// line stands for that line: `path 2`, `query page`, `body.items[].id`, or the end of it, such as `items[].id` and `photo.filename`.
-    /// What is within a line goes with it. The method and the host have no name.
+    /// A bare name, such as `id`, stands for each value of that name in the query, the headers, the cookies and the body. A line's own name
+    /// stands for that line and its content: `path 2`, `query page`, `body.items[].id`, or its end, such as `items[].id` and
+    /// `photo.filename`. The method and the host have no name.
     package func isPlace(named name: String) -> Bool {
         let (mine, wanted) = (names, name.names)
         // The name of a query item, a header or a cookie may have any characters.

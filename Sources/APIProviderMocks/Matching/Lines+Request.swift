@@ -1,11 +1,11 @@
 import APIProvider
 package import Foundation
 
-// The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and what is in the body.
+// The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and those of the body.
 extension Lines {
     /// - Parameters:
     ///   - query: The items of the query.
-    ///   - headers: The headers that count.
+    ///   - headers: The compared headers.
     ///   - type: The `Content-Type`, with its parameters.
     package init(
         method: HTTPMethod, _ url: URLParts, query: [URLQueryItem], headers: [(name: String, value: String)], body: Data, type: String

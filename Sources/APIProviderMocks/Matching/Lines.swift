@@ -2,21 +2,21 @@ import Foundation
 
 /// A request, or a part of it, as lines: the values at each place, such as `query page` = 2 and `items[0].id` = 7.
 ///
-/// Stubs match it, reports show it, and recordings compare it. Lines are equal if they have the same values at the same places, in any
-/// order. A name that is sent twice is one line with two values, in their order.
+/// For stubs, reports and recordings. Lines are equal with the same values at the same places, in any order. A repeated name is one line
+/// with several values, in order.
 package struct Lines: Sendable, Hashable {
-    /// A value, and what it is in its notation.
+    /// A value, and its kind.
     package struct Value: Sendable {
         package enum Kind: Sendable {
             /// Text without the escapes of its notation.
             case text
-            /// A number of JSON, as it is written.
+            /// A number of JSON, as written.
             case number
             /// `true`, `false` or `null`.
             case literal
-            /// An object of JSON, whose members are lines of their own.
+            /// An object of JSON. Its members are lines of their own.
             case object
-            /// An array of JSON, whose elements are lines of their own. The text is their number.
+            /// An array of JSON. Its elements are lines of their own. The text is their number.
             case array
             /// Bytes that are not text, in Base64.
             case bytes
@@ -24,14 +24,14 @@ package struct Lines: Sendable, Hashable {
 
         package let kind: Kind
         package let text: String
-        /// The place of its bytes in the body. `nil` if the value is not in a body, or has no bytes of its own.
+        /// The place of the value's bytes in the body; `nil` without such bytes.
         package var range: Range<Int>?
 
         package init(kind: Kind, text: String, range: Range<Int>? = nil) { (self.kind, self.text, self.range) = (kind, text, range) }
     }
 
     package let values: [String: [Value]]
-    /// Lines that differ have other ones, nearly always, so that most comparisons take no time.
+    /// Almost always different for different lines, so that most comparisons take no time.
     private let digest: Int
 
     package init(_ values: [String: [Value]] = [:]) { (self.values, digest) = (values, values.hashValue) }
@@ -43,11 +43,11 @@ package struct Lines: Sendable, Hashable {
 
     package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// Whether each of `others` is here, with the same values. An object may have more members. An array may not have more elements.
+    /// Whether these contain `others`, with the same values. An object may have more members, an array the same number of elements.
     package func contains(_ others: Lines) -> Bool { others.values.allSatisfy { values[$0] == $1 } }
 
-    /// The places at which `other` has other values than these, in order. An object or an array stands for all within it if the other side
-    /// has something else there.
+    /// The places with different values in `other`, in order. An object or an array stands for its content if the other side has something
+    /// else.
     ///
     /// - Parameter isSubset: Whether `other` may have more lines.
     package func places(differingFrom other: Lines, isSubset: Bool = false) -> [String] {
@@ -57,7 +57,7 @@ package struct Lines: Sendable, Hashable {
         for (index, place) in places.enumerated() where closed.map({ place.isWithin($0) }) != true {
             let kinds = [values[place], other.values[place]].map { $0?.first?.kind }
             if kinds == [.array, .array] {
-                // The number of its elements says less than the first one that differs.
+                // The number of elements tells less than the first different one.
                 if places[(index + 1)...].contains(where: { $0.isWithin(place) }) { continue }
             } else if kinds.contains(.array) || kinds.contains(.object) {
                 closed = place
@@ -71,7 +71,7 @@ package struct Lines: Sendable, Hashable {
 // MARK: - Values
 
 extension Lines.Value: Hashable {
-    /// Whether both are the same value, wherever they stand. Text is compared by its bytes, as servers do, and numbers by their value.
+    /// Whether both are the same value, at any place. Text is compared by its bytes, as on servers, and numbers by their value.
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.kind == rhs.kind && (lhs.text.hasSameBytes(as: rhs.text) || lhs.kind == .number && lhs.decimal == rhs.decimal)
     }
@@ -112,6 +112,6 @@ extension Lines.Value: CustomStringConvertible {
 }
 
 extension StringProtocol {
-    /// Whether both have the same bytes. A `String` compares characters, so an `é` of one scalar equals one of two.
+    /// Whether both have the same bytes. Strings are equal by characters: an `é` of one scalar equals one of two.
     package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }

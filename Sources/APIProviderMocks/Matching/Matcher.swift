@@ -6,15 +6,15 @@ enum Matcher: Sendable {
     case method(HTTPMethod)
     case path(PathPattern)
     case origin(String)
-    /// The values of one name in the query, in order. There may be others between them.
+    /// The values of one name in the query, in order, maybe among others.
     case query(String, [String])
     case header(name: String, value: String)
-    /// The pairs of a `Cookie`, in any order. There may be others.
+    /// The pairs of a `Cookie`, in any order, maybe among others.
     case cookies(Lines)
     case body(BodyMatcher)
     case condition(Condition<ReceivedRequest>)
 
-    /// Matches all items. There may be others.
+    /// Matches all items, maybe among others.
     static func queries(_ items: [URLQueryItem]) -> [Matcher] {
         let lines = Lines(items)
         return lines.values.keys.sorted().map { .query($0, lines.texts(at: $0)) }
@@ -48,7 +48,7 @@ enum Matcher: Sendable {
         }
     }
 
-    /// How far the request is from this expectation, which it does not meet. Reports rank stubs by the sum. More than 0.
+    /// The distance of a request that does not match, above 0. Reports rank stubs by the sum.
     func distance(from request: RequestLines) -> Double {
         switch self {
         case .method, .origin, .condition: 1
@@ -60,7 +60,7 @@ enum Matcher: Sendable {
 }
 
 extension RequestLines {
-    /// Whether the request has the cookies of `pairs` at `place`, in any order. One that is given twice is there twice.
+    /// Whether the request has the cookies of `pairs` at `place`, in any order, and repeated pairs as often.
     func hasCookies(_ pairs: Lines, at place: String) -> Bool {
         cookies.texts(at: place).sorted().contains(inOrder: pairs.texts(at: place).sorted())
     }

@@ -4,12 +4,12 @@ package import Foundation
 /// The parts of a multipart body (RFC 2046, section 5.1).
 package struct Multipart: Sendable {
     package struct Part: Sendable {
-        /// `nil` if it has none, as in a body that is no form.
+        /// `nil` without a name, as in a body that is no form.
         package let name: String?
-        /// The fields of its head with their names in lower case. In place of `Content-Disposition`, the file name is one: `filename`.
+        /// The fields of the head, with lowercase names. `filename` replaces `Content-Disposition`.
         package let fields: [(name: String, value: String)]
         package let content: Data
-        /// The place of its content in the body.
+        /// The content's place in the body.
         package let range: Range<Int>
 
         package var type: String? { fields.first { $0.name == "content-type" }?.value }
@@ -17,8 +17,8 @@ package struct Multipart: Sendable {
 
     package private(set) var parts: [Part] = []
 
-    /// - Parameter type: The `Content-Type`, which has the boundary.
-    /// - Returns: `nil` if the body does not begin with the boundary, or does not end with it.
+    /// - Parameter type: The `Content-Type`, with the boundary.
+    /// - Returns: `nil` for a body without the boundary at its beginning or end.
     package init?(_ body: Data, type: String) {
         var parameters = type[...]
         guard let boundary = parameters.takeParameters().first(where: { $0.name == "boundary" })?.value else { return nil }

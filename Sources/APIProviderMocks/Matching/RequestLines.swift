@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// A request as stubs compare it. Each part is read when a stub first asks for it, and once, however many stubs there are. For one thread.
+/// A request for comparison with stubs. Each part is read once, at its first use, for any number of stubs. For one thread.
 final class RequestLines {
     let request: ReceivedRequest
     let url: URLParts
@@ -15,7 +15,7 @@ final class RequestLines {
     func meets(_ condition: Condition<ReceivedRequest>) -> Bool { condition.isMet(by: request, &known) }
 }
 
-/// A body, or a part of a multipart body, as stubs compare it.
+/// A body, or a part of a multipart body, for comparison with stubs.
 final class BodyLines {
     enum Notation { case json, form, multipart }
 
@@ -32,7 +32,7 @@ final class BodyLines {
 
     init(_ data: Data, type: String = "") { (self.data, self.type) = (data, type) }
 
-    /// The body, read in this notation. `nil` if it is not written in it.
+    /// The body, read in this notation; `nil` for another notation.
     func lines(as notation: Notation) -> Lines? {
         switch notation {
         case .json: json
@@ -44,7 +44,7 @@ final class BodyLines {
     func meets(_ condition: Condition<Data>) -> Bool { condition.isMet(by: data, &known) }
 }
 
-/// A closure of the test that decides whether a request matches. It is asked once about each, because it may have an expectation.
+/// A test's condition for a request. It runs once for each request, because it may contain an expectation.
 final class Condition<Subject: Sendable>: Sendable {
     let name: String
     private let context = TaskLocalContext.current
@@ -52,7 +52,7 @@ final class Condition<Subject: Sendable>: Sendable {
 
     init(_ name: String, _ isMet: @escaping @Sendable (Subject) -> Bool) { (self.name, self.isMet) = (name, isMet) }
 
-    /// - Parameter known: What conditions have said about this subject.
+    /// - Parameter known: The earlier results of conditions for this subject.
     func isMet(by subject: Subject, _ known: inout [ObjectIdentifier: Bool]) -> Bool {
         if let answer = known[ObjectIdentifier(self)] { return answer }
         let answer = context.call { self.isMet(subject) }

@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 import MiniRx
 
-/// An answer for the requests that match, as `MockURLProtocol.stub` returns it.
+/// An answer for matching requests, the result of `MockURLProtocol.stub`.
 ///
 /// ```swift
 /// let stub = MockURLProtocol.stub(.post, "/orders", respond: .status(201))
@@ -20,7 +20,7 @@ public struct Stub: Sendable {
         var text: String { "\(fileID):\(line)" }
     }
 
-    /// The state and the identity that all copies share.
+    /// The common state and identity of all copies.
     private final class Shared: Sendable {
         let expectation = Locked<Range<Int>?>(nil)
     }
@@ -32,10 +32,10 @@ public struct Stub: Sendable {
     let times: Int
     /// Whether the stub may go unused.
     let isOptional: Bool
-    /// The place at which it was registered.
+    /// The place of its registration.
     let sourceLocation: SourceLocation
     let response: StubResponse
-    /// The reason why the stub matches no request. Otherwise `nil`.
+    /// The reason why the stub matches no request, if any.
     let problem: String?
     /// The requests of its scope.
     var allRequests: @Sendable () -> [ReceivedRequest] = { [] }
@@ -49,13 +49,13 @@ public struct Stub: Sendable {
         (self.sourceLocation, self.response, self.problem) = (sourceLocation, response, problem)
     }
 
-    /// The requests that this stub has answered, in order. Empty after its scope has ended.
+    /// The requests answered by this stub, in order. Empty after its scope ends.
     public var requests: [ReceivedRequest] { allRequests().filter { $0.stub == id } }
 
-    /// The same for all copies, and for no other stub.
+    /// The same for all copies, and unique among stubs.
     var id: ObjectIdentifier { ObjectIdentifier(shared) }
 
-    /// The number of requests that the test expects.
+    /// The test's expected number of requests.
     var expectation: Locked<Range<Int>?> { shared.expectation }
 
     func matches(_ request: RequestLines) -> Bool { problem == nil && matchers.allSatisfy { $0.matches(request) } }

@@ -1,13 +1,13 @@
 import APIProvider
 package import Foundation
 
-/// The parts of a URL, normalized for comparison: escapes are decoded, the host is in lower case, and there is no default port.
+/// The parts of a URL, normalized for comparison: decoded, with a lowercase host, and without a default port.
 package struct URLParts: Sendable {
-    /// The segments of the path. The last is empty if the path ends in a slash.
+    /// The segments of the path. After a final slash, the last is empty.
     package let segments: [String]
     let text: URLText
 
-    /// Reads a URL, or a reference that begins with its path.
+    /// Reads a URL, or a reference without an origin.
     package init(_ url: String) {
         text = URLText(url)
         let path = text.path.utf8
@@ -16,7 +16,7 @@ package struct URLParts: Sendable {
         ).map(\.unescaped)
     }
 
-    /// The scheme and the host, with the port unless it is the default. `nil` if the URL begins with its path.
+    /// The scheme and the host, with any port but the default; `nil` for a reference.
     package var origin: String? {
         guard let scheme = text.scheme?.lowercased() else { return nil }
         let host = text.hostAndPort
@@ -28,10 +28,10 @@ package struct URLParts: Sendable {
 
     var hasUser: Bool { text.authority.contains("@") }
 
-    /// The items of the query, in which `+` is a plus sign.
+    /// The items of the query, where `+` is a plus sign.
     var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B") ?? "") }
 
-    /// The items of the query, in which `+` is a space, as forms and browsers write it.
+    /// The items of the query, where `+` is a space, as in forms and browsers.
     package var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
 
     func values(of name: String) -> [String] {
@@ -59,7 +59,7 @@ extension Substring.UTF8View {
         }
     }
 
-    /// The text without its escapes, unless they are no UTF-8: different ones would become the same text.
+    /// The decoded text. Escapes that are no UTF-8 stay: different ones would become the same text.
     private var formDecoded: String {
         let decoded = Substring(self).formDecoded
         return decoded.unicodeScalars.contains("\u{FFFD}") ? String(Substring(self)) : decoded
@@ -73,6 +73,6 @@ extension Substring.UTF8View {
 }
 
 extension [String] {
-    /// The path of these segments. A slash within a segment is shown as `%2F`, because it does not match one between two segments.
+    /// The path of these segments. A slash within a segment appears as `%2F`, because it does not match one between two segments.
     package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
 }

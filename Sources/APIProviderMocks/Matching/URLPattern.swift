@@ -7,7 +7,7 @@ struct URLPattern {
     let pathAndOrigin: Substring
     private let url: URLParts
     let path: PathPattern
-    /// The reason why it matches nothing. Otherwise `nil`.
+    /// The reason why the pattern matches nothing, if any.
     let problem: String?
 
     init(_ text: String) {
@@ -56,9 +56,9 @@ struct URLPattern {
 
 /// The path of a stub.
 struct PathPattern: Sendable {
-    /// The segments; `nil` is any one segment that is not empty.
+    /// The segments; `nil` is any one nonempty segment.
     var segments: [String?]
-    /// Whether it is the path of an `APIRequest` without a base URL.
+    /// Whether this is the path of an `APIRequest` without a base URL.
     var isRelative = false
     /// Whether other segments may follow.
     var hasTrailingWildcard = false
@@ -80,12 +80,12 @@ struct PathPattern: Sendable {
         return pattern.hasSameBytes(as: segment)
     }
 
-    /// A segment such as `{id}` or `:id`, by which other tools mean any segment.
+    /// A segment such as `{id}` or `:id`: other tools' sign for any segment.
     private var placeholder: String? {
         segments.lazy.compactMap { $0 }.first { $0.count > 1 && ($0.hasPrefix(":") || $0.hasPrefix("{") && $0.hasSuffix("}")) }
     }
 
-    /// A hint on why it does not match `path`, or an empty text.
+    /// A hint for a `path` that does not match, or an empty text.
     func hint(for path: [String]) -> String {
         if isSuffix(of: path) { return "; if that is the path of a base URL, pass the base URL to the stub as baseURL" }
         if let placeholder { return "; for any segment in place of \(placeholder), write *" }
@@ -96,7 +96,7 @@ struct PathPattern: Sendable {
         return hasEscapedQuery ? "; the path of the request has an escaped ?: pass its query as query" : ""
     }
 
-    /// From 0, for a path that is the same, to 3.
+    /// From 0, for the same path, to 3.
     func distance(to path: [String]) -> Double {
         if isSuffix(of: path) { return 0.5 }
         let same = zip(segments, path).reduce(0) { $0 + similarity($1.0, $1.1) }

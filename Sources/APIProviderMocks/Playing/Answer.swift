@@ -6,20 +6,20 @@ package import MiniRx
 package import FoundationNetworking
 #endif
 
-/// The answer to one request as it is played: after the delay comes the head, then each step, then what the feed sends.
+/// The answer to one request, as played: the delay, the head, each step, and then the feed.
 package struct Answer: Sendable {
     /// In seconds.
     var delay: TimeInterval = 0
-    /// `nil` for a failure, or if it has been delivered.
+    /// `nil` for a failure, or after its delivery.
     package var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
-    /// Set for an answer that comes later; the rest is then unused. It is delivered on any thread. Dispose the result to cancel.
+    /// Set for a later answer; the rest is then unused. It is delivered on any thread. Dispose the result to cancel.
     var deferredAnswer: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
 
     // MARK: - Creating an answer
 
-    /// A request without an answer ends by its timeout, or when it is cancelled.
+    /// A request without an answer ends with its timeout or cancellation.
     package static let never = Answer(delay: .infinity)
 
     package static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
@@ -29,7 +29,7 @@ package struct Answer: Sendable {
     /// A response whose body comes from `feed`.
     package init(head: HTTPURLResponse, feed: StreamFeed) { (self.head, self.feed) = (head, feed) }
 
-    /// An answer that comes later. The closure delivers it on any thread. Disposing its result cancels that.
+    /// A later answer, delivered by the closure on any thread. Disposing its result cancels the answer.
     package init(deferredAnswer: @escaping @Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable) {
         self.deferredAnswer = deferredAnswer
     }
@@ -55,13 +55,13 @@ package struct Answer: Sendable {
     /// The pieces of the body. Empty if there is no body.
     package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
 
-    /// The error by which it ends.
+    /// The final error.
     package var failure: (any Error)? {
         for step in steps { if case .failure(let error) = step { return error } }
         return nil
     }
 
-    /// The failure of the mock that is the answer, if it is a mistake in the setup of the test.
+    /// The mock's failure as the answer to a mistake in the test's setup.
     var setupMistake: MockFailure? {
         for case .failure(let error as MockFailure) in steps where error.isSetupMistake { return error }
         return nil
@@ -77,12 +77,12 @@ package struct Answer: Sendable {
 
     func droppingDelay() -> Answer { Answer(head: head, steps: steps, feed: feed) }
 
-    /// The same answer with its body in `count` pieces of about the same size, but in no more pieces than it has bytes. A wait stays between
-    /// the bytes where it is, and divides the piece around it.
+    /// The same answer with its body in `count` pieces of about the same size, at most one for each byte. A wait stays between its bytes,
+    /// and divides a piece.
     func chunked(into count: Int) -> Answer {
         let body = Data(chunks.joined())
         let count = max(1, min(count, body.count))
-        // The steps that are no data, by their places in the body.
+        // The other steps, by their places in the body.
         var (others, position): ([Int: [StubResponse.Step]], Int) = ([:], 0)
         for step in steps {
             if case .data(let chunk) = step { position += chunk.count } else { others[position, default: []].append(step) }
@@ -119,7 +119,7 @@ package struct Answer: Sendable {
         return answer
     }
 
-    /// The answer to a request that fails if nothing arrives for `timeout` seconds.
+    /// The same answer, but with a timeout after `timeout` seconds of silence.
     package func timingOut(after timeout: TimeInterval) -> Answer {
         guard timeout > 0 else { return self }
         if delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
@@ -150,13 +150,13 @@ package struct AnsweredRequest: Sendable {
 
 /// Makes the answer to a request.
 struct ResponseFactory: Sendable {
-    /// Whether it calls the user's code, which may take long and send requests.
+    /// Whether the factory calls the user's code, which may take long and send requests.
     var runsUserCode = false
-    /// The context in which the user's code was written.
+    /// The context of the user's code.
     var context: TaskLocalContext?
     let respond: @Sendable (ReceivedRequest) throws -> Answer
 
-    /// Returns the answer, which is a failure if it cannot be made.
+    /// Returns the answer, or a failure.
     func callAsFunction(_ request: ReceivedRequest) -> Answer {
         do { return try respond(request) } catch { return .failure(error) }
     }
@@ -181,12 +181,12 @@ extension HTTPURLResponse {
 
 // MARK: - Failures of the mock
 
-/// The reason why a mock could not answer, for the author of the test.
+/// The mock's reason for not answering, for the author of the test.
 package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     package let description: String
-    /// Whether the scope of the request reports it as a mistake in the setup of the test.
+    /// Whether the request's scope reports a mistake in the test's setup.
     let isSetupMistake: Bool
-    /// Tells this failure from all others, also when it has passed through a session. Those of one scope that has ended are one.
+    /// Identifies this failure, even after a session. Failures of one ended scope are the same.
     let id: Int
 
     private static let lastID = Locked(0)
@@ -203,10 +203,10 @@ package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertib
         (self.description, self.isSetupMistake, self.id) = (description, isSetupMistake, id)
     }
 
-    /// - Parameter error: The reason why the value of a stub cannot be encoded.
+    /// - Parameter error: The reason for a stub's value that cannot be encoded.
     init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }
 
-    /// The identity of the failure that is `error`, or that a session or a provider has made it of. Otherwise `nil`.
+    /// The identity of a mock's failure, even inside the error of a session or a provider; `nil` for other errors.
     static func id(of error: any Error) -> Int? {
         (((error as? APIError)?.underlying ?? error) as NSError).userInfo[idKey] as? Int
     }

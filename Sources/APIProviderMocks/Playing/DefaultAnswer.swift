@@ -5,20 +5,20 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The answer to requests that no stub answers.
+/// The answer to requests without a stub.
 struct DefaultAnswer: Sendable {
     var response: Result<HTTPURLResponse, any Error>?
     var dto: (any MockDTO)?
     var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
-    /// The context in which ``requestHandler`` was set.
+    /// The context of ``requestHandler``.
     var handlerContext: TaskLocalContext?
 
-    /// The name in a report. `nil` if nothing is set.
+    /// The name in a report; `nil` without an answer.
     var name: String? {
         requestHandler != nil ? "A requestHandler" : response != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
     }
 
-    /// The factory of the answer to `request`, which has its whole body. `nil` if nothing is set.
+    /// The factory of the answer to `request`, which has its whole body; `nil` without an answer.
     func factory(for request: PreparedRequest) -> ResponseFactory? {
         if let requestHandler {
             return ResponseFactory(runsUserCode: true, context: handlerContext) {
@@ -43,6 +43,6 @@ struct DefaultAnswer: Sendable {
 }
 
 extension URL {
-    /// Stands for the URL of the request that is answered.
+    /// Stands for the answered request's URL.
     static let any = URL(fileURLWithPath: "/any")
 }

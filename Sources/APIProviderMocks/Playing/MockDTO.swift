@@ -1,7 +1,7 @@
 import APIProvider
 public import Foundation
 
-/// A fixture: the name of a file that is bundled with a test target. Usually an enum has a case for each file.
+/// A fixture: the name of a file in a test target's bundle. Usually an enum has a case for each file.
 ///
 /// ```swift
 /// enum Fixture: String, MockDTO {
@@ -10,14 +10,14 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `Bundle.module` exists only in packages. In a test target of an Xcode project, write `#bundle`, which needs Xcode 26 and works back to
-/// iOS 15. With an older Xcode, write `Bundle(for: SomeClass.self)` with a class of the test target.
+/// `Bundle.module` exists only in packages. In a test target of an Xcode project, write `#bundle` with Xcode 26, also for iOS 15. With an
+/// older Xcode, write `Bundle(for: SomeClass.self)` with a class of the test target.
 public protocol MockDTO: Sendable {
-    /// The name of the file. The extension `.json` may be left out, and `""` means an empty body.
+    /// The name of the file. You may omit the extension `.json`. `""` means an empty body.
     var fileName: String { get }
     /// The bundle with the files: `Bundle.module` in a package, `#bundle` or `Bundle(for:)` in an Xcode project.
     static var bundle: Bundle { get }
-    /// The folder of the files in the bundle, as in `Bundle.url(forResource:withExtension:subdirectory:)`. `nil` by default.
+    /// The folder of the files in the bundle, as in `Bundle.url(forResource:withExtension:subdirectory:)`; by default `nil`.
     static var subdirectory: String? { get }
 }
 
@@ -32,7 +32,7 @@ extension MockDTO where Self: RawRepresentable, RawValue == String {
 }
 
 extension MockDTO {
-    /// The names that the file may have: `fileName` itself, if it has a dot, and with `.json`.
+    /// The possible names of the file: `fileName` itself, if it contains a dot, and with `.json`.
     private var names: [String] { (fileName.contains(".") ? [fileName] : []) + (fileName.hasSuffix(".json") ? [] : [fileName + ".json"]) }
 
     var isJSON: Bool { (try? file())?.pathExtension == "json" }
@@ -45,12 +45,12 @@ extension MockDTO {
         }
     }
 
-    /// The file, where `Bundle.url(forResource:withExtension:subdirectory:)` finds it. `nil` for an empty body.
+    /// The file that `Bundle.url(forResource:withExtension:subdirectory:)` finds; `nil` for an empty body.
     private func file() throws -> URL? {
         guard !fileName.isEmpty else { return nil }
         let bundle = Self.bundle
         let resources = names.compactMap { bundle.url(forResource: $0, withExtension: nil, subdirectory: Self.subdirectory) }
-        // A folder counts if there is nothing else: reading it says what it is.
+        // A folder counts without another match: reading it fails with the reason.
         let found = resources.first { (try? $0.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory != true } ?? resources.first
         let root = bundle.bundleURL.absoluteURL.standardized
         let folder = Self.subdirectory.map { (bundle.resourceURL ?? root).appendingPathComponent($0) } ?? bundle.resourceURL ?? root

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// The request that a session has handed to a protocol class, with its body, which may be a stream.
+    /// A protocol class's request, with its body, which may be a stream.
     init(_ request: URLRequest) {
         self.init(.get, request.url ?? URL(fileURLWithPath: "/"))
         var head = request
@@ -24,7 +24,7 @@ extension PreparedRequest {
             .dataLengthExceedsMaximum, reason: "a URLSession sends no GET with a body", userInfo: [NSURLErrorFailingURLErrorKey: url])
     }
 
-    /// The request as a protocol class sees it, with its body in memory.
+    /// The request for a protocol class, with the body in memory.
     var urlRequestWithBody: URLRequest {
         var request = urlRequest
         request.httpBody = try? body?.data()

@@ -25,10 +25,10 @@ final class ProtocolPlayer: Sendable {
     static let delayScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 
     private let phase = Locked(Phase.idle)
-    /// What a feed has sent, if the task takes the body as a whole.
+    /// The feed's data so far, for a task with a whole body.
     private let joinedBody = Locked<Data?>(nil)
 
-    /// Goes on when the session calls `startLoading`. The first time, calls `makeAnswer` on the loading thread.
+    /// Continues at the session's `startLoading`. The first time, calls `makeAnswer` on the loading thread.
     func start(_ context: LoadingContext, makeAnswer: () -> Void) {
         let old = phase.withLock { phase in
             switch phase {
@@ -55,7 +55,7 @@ final class ProtocolPlayer: Sendable {
 
     // MARK: - Playing
 
-    /// Delivers the answer up to the next wait. Call it on the loading thread.
+    /// Delivers the answer up to the next wait. Call this on the loading thread.
     func play(_ answer: Answer, _ context: LoadingContext) {
         if let deferredAnswer = answer.deferredAnswer {
             let cancellation = SerialDisposable()
@@ -83,7 +83,7 @@ final class ProtocolPlayer: Sendable {
         if transition(to: .ended) { client?.urlProtocolDidFinishLoading(urlProtocol) }
     }
 
-    /// Delivers what the feed has sent, and goes on when it sends more. Call it on the loading thread.
+    /// Delivers the feed's data, and continues with later data. Call this on the loading thread.
     private func playParts(of feed: StreamFeed, _ context: LoadingContext) {
         while transition(to: .playing), let part = feed.next() {
             switch part {
@@ -102,7 +102,7 @@ final class ProtocolPlayer: Sendable {
 
     /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
     private func transition(to new: Phase) -> Bool {
-        // The old phase is released after the lock, because it may hold what the user's code has returned.
+        // The old phase is released after the lock, because it may hold the user's objects.
         let old = phase.withLock { phase -> Phase? in
             switch phase {
             case .waiting, .playing: exchange(&phase, with: new)
@@ -114,13 +114,13 @@ final class ProtocolPlayer: Sendable {
 
     // MARK: - The loading thread
 
-    /// Plays `answer` on the loading thread. Call it on any thread.
+    /// Plays `answer` on the loading thread. Call this on any thread.
     func schedule(_ answer: Answer, _ context: LoadingContext) {
         guard transition(to: .due(answer)) else { return answer.endFeed() }
         context.startLoading()
     }
 
-    /// Plays `answer` on the loading thread after a delay. Call it on any thread.
+    /// Plays `answer` on the loading thread after a delay. Call this on any thread.
     private func schedule(_ answer: Answer, _ context: LoadingContext, after seconds: TimeInterval) {
         let timer = SerialDisposable()
         let cancellation = Disposables.create {

@@ -5,12 +5,12 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// A request that reached the mock. Tests check it to see what the app sent.
+/// A request to the mock, for tests to check.
 public struct ReceivedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
     @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
-    /// The identity of the stub that answered the request. `nil` if none did.
+    /// The identity of the stub that answered the request; `nil` without one.
     var stub: ObjectIdentifier?
     /// Whether nothing answered the request.
     var isUnanswered = false
@@ -18,14 +18,14 @@ public struct ReceivedRequest: Sendable {
     /// The URL with its query.
     public var url: URL { content.request.url }
 
-    /// The headers that the app, its provider and the configuration of its session set, and the cookies that the provider sends. Headers
-    /// that Foundation adds are missing.
+    /// The headers of the app, the provider and the session's configuration, and the provider's cookies. Headers added by Foundation are
+    /// missing.
     public var headers: HTTPHeaders { content.request.headers }
 
-    /// The body, even if it was sent as a stream. Empty if there is none.
+    /// The body, even of a stream. Empty without one.
     public var body: Data { content.body }
 
-    /// The request with its whole body, as it is sent to a server.
+    /// The sent request with its whole body.
     var prepared: PreparedRequest { content.request }
 
     /// The path, decoded.
@@ -42,7 +42,7 @@ public struct ReceivedRequest: Sendable {
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeWithoutTrapping(type, from: body) }
 
     init(_ request: PreparedRequest) {
-        // A copy, because a mapped file may become shorter later.
+        // A copy, because a mapped file may shrink later.
         let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
         method = request.method
         var whole = request

@@ -17,7 +17,7 @@ import MiniRx
 ///
 /// A feed answers one request. Data sent before the request arrives is buffered. Call it on any thread.
 ///
-/// <doc:SendingAStreamByHand> shows a test without it, and with it.
+/// <doc:SendingAStreamByHand> shows a test without and with a feed.
 public final class StreamFeed: Sendable {
     enum Part {
         case data(Data)
@@ -30,7 +30,7 @@ public final class StreamFeed: Sendable {
         /// Whether the test has ended the body.
         var isFinished = false
         var isEndDelivered = false
-        /// Parts that have not been delivered.
+        /// Undelivered parts.
         var parts: [Part] = []
         var onNextPart: Action?
         var onCancel: Action?
@@ -47,14 +47,14 @@ public final class StreamFeed: Sendable {
 
     private let state = Locked(State())
 
-    /// Creates a feed that has sent nothing.
+    /// Creates an empty feed.
     public init() {}
 
-    /// The number of bytes that the reader has taken.
+    /// The number of bytes read.
     public var bytesRead: Int { state.withLock(\.read) }
 
-    /// Whether the request ended before the end of the body was delivered: its reader stopped reading, was cancelled or disposed, or timed
-    /// out, or the response has no body. On Linux, a request of a `URLSession` of your own does not time out while it waits for a feed.
+    /// Whether the request ended before the end of the body: the reader stopped, was cancelled or disposed, or timed out, or the response
+    /// has no body. On Linux, a request of your own `URLSession` does not time out while waiting for a feed.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
     // MARK: - Sending
@@ -68,25 +68,25 @@ public final class StreamFeed: Sendable {
     /// Sends `event` as a server-sent event.
     public func send(_ event: ServerSentEvent) { send(event.text) }
 
-    /// Ends the body. Data that is sent later is dropped.
+    /// Ends the body. Later data is dropped.
     public func finish() { add(.end(nil)) }
 
-    /// Breaks the connection with `error`. Data that is sent later is dropped.
+    /// Breaks the connection with `error`. Later data is dropped.
     public func fail(_ error: any Error) { add(.end(error)) }
 
     // MARK: - Waiting
 
-    /// Waits until everything that was sent has been taken by the reader, also the end of the body, or the request has ended. With
-    /// ``MockURLProtocol``, the session is the reader.
+    /// Waits until the reader takes everything, including the end of the body, or until the request ends. With ``MockURLProtocol``, the
+    /// session is the reader.
     ///
-    /// Returns early if the task is cancelled, as by a time limit of the test.
+    /// Returns early in a cancelled task, as by a test's time limit.
     public func waitUntilRead() async {
         await wait { $0.read >= $0.sent && (!$0.isFinished || $0.isEndDelivered) || $0.isCancelled }
     }
 
-    /// Waits until the reader leaves, or has read to the end. Check ``isCancelled`` afterwards.
+    /// Waits until the reader leaves, or reads to the end. Check ``isCancelled`` afterwards.
     ///
-    /// Returns early if the task is cancelled, as by a time limit of the test.
+    /// Returns early in a cancelled task, as by a test's time limit.
     public func waitUntilCancelled() async { await wait { $0.isCancelled || $0.isEndDelivered } }
 
     private func wait(until condition: @escaping @Sendable (State) -> Bool) async {
@@ -97,12 +97,12 @@ public final class StreamFeed: Sendable {
                 withState { $0.waiters.append(waiter) }
             }
         } onCancel: {
-            // Within the lock of the state, so that a condition does not change while the waiters are looked through.
+            // Under the state's lock, so that no condition changes meanwhile.
             withState { _ in isTaskCancelled.withLock { $0 = true } }
         }
     }
 
-    /// Changes the state, and resumes the waiters whose condition is now met.
+    /// Changes the state, and resumes waiters by their conditions.
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
         let (value, resumed) = state.withLock { state -> (Value, [Waiter]) in
             let value = body(&state)
@@ -137,7 +137,7 @@ extension StreamFeed {
         if hasAnswered { throw MockFailure("This StreamFeed has already answered a request. Create one feed per request.") }
     }
 
-    /// The next part, if one was sent.
+    /// The next part, if any.
     func next() -> Part? {
         withState { state in
             guard !state.parts.isEmpty else { return nil }
@@ -146,7 +146,7 @@ extension StreamFeed {
         }
     }
 
-    /// Calls `body` once when there is a next part, maybe at once.
+    /// Calls `body` once for the next part, maybe at once.
     func onNextPart(_ body: @escaping @Sendable () -> Void) {
         let hasNextPart = state.withLock { state in
             // After the end of the request, the action would keep the reader.
@@ -156,13 +156,13 @@ extension StreamFeed {
         if hasNextPart { body() }
     }
 
-    /// Calls `body` when the reader leaves before the end. Set it before the feed answers.
+    /// Calls `body` when the reader leaves early. Set this before the feed answers.
     package func onCancel(_ body: @escaping @Sendable () -> Void) { state.withLock { $0.onCancel = Action(body) } }
 
-    /// Records that the reader has taken `count` more bytes.
+    /// Records `count` more bytes as read.
     func didRead(_ count: Int) { withState { $0.read += count } }
 
-    /// Marks the feed as cancelled, unless its end has been delivered. Call it when the request has ended.
+    /// Marks the feed as cancelled, unless its end is delivered. Call this at the end of the request.
     func requestDidEnd() {
         // Released after the lock, because its deinit may run any code.
         var (more, left): (Action?, Action?)
@@ -179,7 +179,7 @@ extension StreamFeed {
 // MARK: - Events
 
 extension ServerSentEvent {
-    /// The event as a server sends it.
+    /// The event in a server's format.
     var text: String {
         // A carriage return ends a line, too.
         let data = data.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")

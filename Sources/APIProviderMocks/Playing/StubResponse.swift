@@ -32,7 +32,7 @@ public struct StubResponse: Sendable {
         var isWait: Bool { if case .wait = self { true } else { false } }
     }
 
-    /// One for each request, in order.
+    /// One answer for each request, in order.
     let factories: [ResponseFactory]
     let repeatsLast: Bool
 
@@ -49,9 +49,9 @@ public struct StubResponse: Sendable {
     ///   - statusCode: The status.
     ///   - headers: The header fields.
     ///   - type: The `Content-Type`, unless `headers` has one.
-    ///   - steps: The body. If it throws, each request fails.
+    ///   - steps: The body. If reading it throws, each request fails.
     ///   - feed: Sends the rest of the body.
-    ///   - hasLength: Whether it has a `Content-Length`, unless `headers` has one.
+    ///   - hasLength: Whether to add a `Content-Length`, unless `headers` has one.
     init(
         statusCode: Int, headers: HTTPHeaders = [:], type: String? = nil, feed: StreamFeed? = nil, hasLength: Bool = true,
         steps: () throws -> [Step] = { [] }
@@ -75,12 +75,12 @@ public struct StubResponse: Sendable {
 
     static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
 
-    /// The factory after `count` requests. `nil` after the end of a sequence.
+    /// The factory after `count` requests; `nil` after the end of a sequence.
     func factory(after count: Int) -> ResponseFactory? {
         factories.indices.contains(count) ? factories[count] : repeatsLast ? factories.last : nil
     }
 
-    /// The number of answers in a sequence that does not repeat its last.
+    /// The number of answers in a finite sequence.
     var countOfSequence: Int? { repeatsLast ? nil : factories.count }
 
     func changing(_ change: @escaping @Sendable (inout Answer) -> Void) -> StubResponse {

@@ -1,29 +1,28 @@
 import Dispatch
 import MiniRx
 
-/// The task-local values of a test, for the closures that the test gives to the mock. Sessions call them on threads of their own, where
-/// Swift Testing does not know whose expectation fails: it knows the test by a task-local value.
+/// The task-local values of a test, for its closures in the mock. Sessions call closures on threads of their own, where Swift Testing does
+/// not know the test of a failed expectation: it knows the test by a task-local value.
 ///
-/// Keeps a task that is not started, which inherits the values of the test's task. A call starts it on the caller's thread. It makes the task
-/// for the next call, and then calls the closure.
+/// Keeps an unstarted task, which inherits the test's task-local values. A call starts the task on the caller's thread, which makes the
+/// task for the next call and then calls the closure.
 final class TaskLocalContext: Sendable {
-    /// The scope of the current task, which a test and its child tasks share.
+    /// The scope of the current task, shared by a test and its child tasks.
     @TaskLocal static var scope: (any AnyObject & Sendable)?
 
     private let nextTask: Locked<(any UnstartedTask)?>
-    /// Is signaled when `nextTask` is there.
+    /// Signaled when `nextTask` is set.
     private let nextTaskSemaphore = DispatchSemaphore(value: 1)
     private let scope = TaskLocalContext.scope.map { ObjectIdentifier($0) }
 
     private init(_ first: any UnstartedTask) { nextTask = Locked(first) }
 
     deinit {
-        // Not on this thread, which may be that of a task.
+        // Not on this thread, which may be a task's.
         if let last = nextTask.withLock({ $0.take() }) { DispatchQueue.global().async { last.run {} } }
     }
 
-    /// The context of the current task. `nil` outside a task, as in most XCTests, and on older systems, where a task cannot be created like
-    /// that.
+    /// The context of the current task; `nil` outside a task, as in most XCTests, and on older systems without such tasks.
     static var current: TaskLocalContext? {
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
         return unstartedTask().map { TaskLocalContext($0) }
@@ -32,7 +31,7 @@ final class TaskLocalContext: Sendable {
     /// Calls `body` with the task-local values, and waits for its result.
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         let isInTask = withUnsafeCurrentTask { $0 != nil }
-        // This is the task of the test, or a child of it.
+        // This is the test's task or a child.
         if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
         nextTaskSemaphore.wait()
         guard let task = nextTask.withLock({ $0.take() }) else { return try body() }
@@ -44,7 +43,7 @@ final class TaskLocalContext: Sendable {
             result.withLock { $0 = value }
         }
         if isInTask {
-            // One task is not started within another.
+            // Do not start one task within another.
             let done = DispatchSemaphore(value: 0)
             DispatchQueue.global().async {
                 task.run(work)
@@ -70,7 +69,7 @@ extension TaskLocalContext? {
 // MARK: - Tasks that are not started
 
 private protocol UnstartedTask: Sendable {
-    /// Starts the task on this thread, and calls `work` in it. Call it once.
+    /// Starts the task on this thread, and calls `work` in the task. Call this once.
     func run(_ work: @escaping @Sendable () -> Void)
 }
 

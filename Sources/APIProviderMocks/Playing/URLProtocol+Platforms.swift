@@ -6,24 +6,23 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// A protocol class, and the thread or queue on which a session runs it.
+/// A protocol class, and its session's loading thread or queue.
 ///
-/// All sessions share it. Code that blocks it blocks them all. On Linux, code that sends or cancels a request on it traps. The client of a
-/// protocol must be called on it.
+/// All sessions share the thread: code that blocks it blocks them all. On Linux, code that sends or cancels a request there traps. Call a
+/// protocol's client there.
 struct LoadingContext: @unchecked Sendable {  // Other threads use only the protocol's `task`.
     let urlProtocol: URLProtocol
     #if !canImport(FoundationNetworking)
     private let runLoop = CFRunLoopGetCurrent()
     #endif
 
-    /// Call it on the thread.
+    /// Call this on the thread.
     init(of urlProtocol: URLProtocol) { self.urlProtocol = urlProtocol }
 
     /// Calls the protocol's `startLoading` on the thread.
     func startLoading() {
         #if canImport(FoundationNetworking)
-        // A session calls the protocol's `startLoading` whenever a task is resumed. If the app has suspended the task, the app must resume
-        // it.
+        // A session calls the protocol's `startLoading` at each resume of a task. Only the app may resume a task that it suspended.
         if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
         #else
         CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }
@@ -35,7 +34,7 @@ struct LoadingContext: @unchecked Sendable {  // Other threads use only the prot
 // MARK: - Errors
 
 extension Error {
-    /// The error in the form that a protocol class reports.
+    /// The error in a protocol class's form.
     var forClient: any Error {
         #if canImport(FoundationNetworking)
         return self  // A session passes on this same error.
@@ -48,11 +47,11 @@ extension Error {
 // MARK: - Workarounds for Linux
 
 #if canImport(FoundationNetworking)
-// Workarounds for defects of Foundation on Linux, seen with Swift 6.1 to 6.3.1, and described in Documentation/Upstream.md. Where they need
-// private state, reflection reads it. If it finds nothing, only the workaround is lost.
+// Workarounds for defects of Foundation on Linux (Swift 6.1 to 6.3.1), described in Documentation/Upstream.md. Reflection reads private
+// state. Where reflection finds nothing, only the workaround is lost.
 
 extension URLProtocol {
-    /// The request with its body. The request of an upload task comes without one.
+    /// The request with its body. An upload task's request has none.
     var requestWithBody: PreparedRequest {
         var whole = PreparedRequest(request)
         guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return whole }
@@ -60,15 +59,15 @@ extension URLProtocol {
         return whole
     }
 
-    /// Whether the task has a completion handler. On Linux, such a task gets only the last of several chunks.
+    /// Whether the task has a completion handler. On Linux, such a task gets the last chunk alone.
     ///
-    /// Call it on the loading thread, where the session changes its registry of tasks.
+    /// Call this on the loading thread, where the session changes its registry of tasks.
     var joinsChunks: Bool { task?.hasCompletionHandler == true }
 
-    /// The error for a task that cannot be answered. Otherwise `nil`.
+    /// The error for an unsupported task; `nil` for other tasks.
     ///
-    /// If a protocol class completes a download task, the process ends (swift-corelibs-foundation issues 3367 and 5465). If it fails the
-    /// task, the process does not. The stream of an `uploadTask(withStreamedRequest:)` reaches no protocol class.
+    /// Completing a download task ends the process (swift-corelibs-foundation issues 3367 and 5465); failing one does not. The stream of an
+    /// `uploadTask(withStreamedRequest:)` reaches no protocol class.
     var unsupportedTaskError: MockFailure? {
         if task is URLSessionDownloadTask {
             return MockFailure(
@@ -83,20 +82,20 @@ extension URLProtocol {
 
     /// Whether no `startLoading` follows a `stopLoading`.
     ///
-    /// Foundation also calls `stopLoading` when a task is suspended. The task may have been resumed by then, so the stop is final only if
-    /// the task is neither suspended nor running.
+    /// Foundation also calls `stopLoading` for a suspended task, which may be running again by then. So the stop is final only if the task
+    /// is neither suspended nor running.
     var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
 extension URLSessionConfiguration {
-    /// Whether it has settings that a protocol class does not see.
+    /// Whether the session has settings invisible to a protocol class.
     var hasHiddenSettings: Bool {
         httpAdditionalHeaders?.isEmpty == false || timeoutIntervalForRequest != URLRequest.defaultTimeout
     }
 }
 
 extension URLRequest {
-    /// The timeout of a request that does not set its own.
+    /// The timeout of a request without its own.
     fileprivate static let defaultTimeout: TimeInterval = 60
 }
 
@@ -118,7 +117,7 @@ extension URLSessionTask {
     fileprivate var session: URLSession? {
         var mirror: Mirror? = Mirror(reflecting: self)
         while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
-        // Each child that is read is copied, so the index is looked up once.
+        // Reading a child copies it, so the index is looked up once.
         guard let children = mirror?.children else { return nil }
         let index = Self.indexOfSession.withLock { index in
             index = index ?? children.enumerated().first { $1.label == "session" }?.offset

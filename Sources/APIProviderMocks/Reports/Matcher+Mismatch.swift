@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 
 extension Matcher {
-    /// What the request has in place of what this expects.
+    /// The request's value in place of this expectation.
     func mismatch(with request: RequestLines, _ redactor: ReportRedactor) -> Mismatch {
         switch self {
         case .method(let method):
@@ -35,7 +35,7 @@ extension Matcher {
 // MARK: - Bodies
 
 extension BodyMatcher {
-    /// The reason why no body matches. Otherwise `nil`.
+    /// The reason why no body matches, if any.
     var problem: String? {
         switch expectation {
         case .unencodable(let reason): "its body cannot be encoded: \(reason)"
@@ -44,13 +44,13 @@ extension BodyMatcher {
         }
     }
 
-    /// The expectation, beside the URL in the name of a stub: which GraphQL operation it answers. Otherwise `nil`.
+    /// The GraphQL operation, beside the URL in the name of a stub; `nil` without one.
     var summary: String? {
         guard case .lines(_, let text, .json, isSubset: true) = expectation else { return nil }
         return ReportRedactor.standard.excerpt(of: BodyLines(text)).cut(to: 80)
     }
 
-    /// What a body that does not match has in place of what this expects.
+    /// A body's value in place of this expectation.
     ///
     /// - Parameter part: The place of the part of a multipart body.
     func mismatch(with body: BodyLines, _ redactor: ReportRedactor, in part: String = "") -> Mismatch {
@@ -87,7 +87,7 @@ extension BodyMatcher {
         }
     }
 
-    /// The lines that differ. `nil` if they say less than the texts.
+    /// The different lines; `nil` if the texts tell more.
     private func mismatch(
         of lines: Lines, with actual: Lines?, _ isSubset: Bool, _ redactor: ReportRedactor, in part: String
     ) -> Mismatch? {
@@ -112,10 +112,10 @@ extension BodyMatcher {
 extension Lines {
     fileprivate var isArray: Bool { values[""]?.first?.kind == .array }
 
-    /// Whether both have a line at one place, at least.
+    /// Whether both have a line at some place.
     fileprivate func hasPlace(of others: Lines?) -> Bool { values.keys.contains { others?.values[$0] != nil } }
 
-    /// The same lines with names in lower case and without underscores, as `dueDate` and `due_date` have in common.
+    /// The same lines with names in lower case and without underscores, the same for `dueDate` and `due_date`.
     fileprivate var normalizingNames: Lines {
         Lines(Dictionary(values.map { ($0.lowercased().filter { $0 != "_" }, $1) }) { $0 + $1 })
     }

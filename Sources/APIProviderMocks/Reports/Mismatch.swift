@@ -1,15 +1,15 @@
 import APIProvider
 import Foundation
 
-/// What a stub expected and what it got, as two lines that differ.
+/// A stub's expectation and the request's value, as two different lines.
 struct Mismatch {
     let name: String
     private(set) var expected: String
     private(set) var actual: String
 
-    /// Shows two texts, from which secrets have been removed, around the first difference.
+    /// Shows two texts without secrets, around the first difference.
     ///
-    /// If only invisible characters differ, such as spaces, they are escaped. If the texts are equal, their secrets differed.
+    /// Invisible differences, such as spaces, are escaped. Equal texts differed in their secrets.
     init(_ name: String, expected: String, actual: String) {
         var lines = Self.excerpts(expected.joined, actual.joined)
         let isSame = expected.hasSameBytes(as: actual)
@@ -18,14 +18,14 @@ struct Mismatch {
         self.actual = isSame ? "\(lines.1) (differs, but is not shown)" : lines.1
     }
 
-    /// Shows two bodies around the first difference. If that is not in the first 64 KB of a text, the byte is shown.
+    /// Shows two bodies around the first difference. After the first 64 KB of a text, shows the byte.
     init(_ name: String, expected: BodyLines, actual: BodyLines, _ redactor: ReportRedactor) {
         let offset = zip(expected.data, actual.data).prefix { $0 == $1 }.count
         self.init(
             name, expected: redactor.excerpt(of: expected, around: offset), actual: redactor.excerpt(of: actual, around: offset))
     }
 
-    /// Joins the first three of `mismatches`, of which there is at least one.
+    /// Joins the first three of the `mismatches`, at least one.
     init(_ name: String, joining mismatches: [Mismatch]) {
         let more = mismatches.count > 3 ? ", …" : ""
         self.name = name
@@ -33,7 +33,7 @@ struct Mismatch {
         actual = mismatches.prefix(3).map(\.actual).joined(separator: ", ") + more
     }
 
-    /// The same, with `hint` after what was expected.
+    /// The same, with `hint` after the expected line.
     func adding(_ hint: String) -> Mismatch {
         var copy = self
         copy.expected += hint
@@ -77,7 +77,7 @@ extension ReportRedactor {
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
 
-    /// The text of a body. If it is not text, or `offset` is far from its beginning, its size and the byte at `offset`.
+    /// The text of a body. For other bodies, and an `offset` far from the beginning, the size and the byte at `offset`.
     fileprivate func excerpt(of body: BodyLines, around offset: Int) -> String {
         let (text, body) = (self.body(body), body.data)
         guard !body.isEmpty else { return "no body" }
@@ -90,10 +90,10 @@ extension ReportRedactor {
 }
 
 extension String {
-    /// The lines that are not empty, joined into one.
+    /// The nonempty lines, joined into one.
     fileprivate var joined: String { split(whereSeparator: \.isNewline).joined(separator: " ").onOneLine }
 
-    /// The characters that a reader sees.
+    /// The visible characters.
     fileprivate var visible: String {
         String(
             unicodeScalars.filter {

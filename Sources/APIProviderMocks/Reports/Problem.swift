@@ -1,9 +1,9 @@
 import APIProvider
 
-/// What a test has not set up as it should, or what its requests have met: an issue of the test.
+/// An issue of a test: a mistake in its setup, or a request without an answer.
 package struct Problem: Sendable, Hashable {
     package var text: String
-    /// The stub that is wrong. Otherwise `nil`.
+    /// The wrong stub, if any.
     package var place: Stub.SourceLocation?
 }
 
@@ -16,7 +16,7 @@ struct StubProblems {
     /// The requests of the scope.
     let requests: [ReceivedRequest]
 
-    /// How many stubs that were never used are compared with the requests. More would take long, and have the same reason.
+    /// The number of unused stubs to compare with the requests. More would take long, and have the same reason.
     private static let maximumComparisons = 100
 
     var problems: [Problem] {
@@ -37,7 +37,7 @@ struct StubProblems {
         return requests.compactMap { request in request.stub.flatMap { indices[$0] }.map { ($0, RequestLines(request)) } }
     }
 
-    /// A sentence about a newer stub that has answered requests which the stub at `index` matches. `nil` if there is none.
+    /// A sentence about a newer stub that answered requests of the stub at `index`; `nil` without one.
     private func newerStub(than index: Int, _ answered: [(stub: Int, lines: RequestLines)]) -> String? {
         let stub = stubs[index].stub
         guard !stub.matchers.contains(where: \.isClosure) else { return nil }
@@ -50,7 +50,7 @@ struct StubProblems {
 }
 
 extension Stub {
-    /// The problem with the number of requests that the stub has answered. `nil` if there is none.
+    /// The problem with the stub's number of requests, if any.
     fileprivate func problem(afterUses uses: Int) -> String? {
         if let problem { return uses == 0 ? "The stub \(self) was never used: \(problem)." : nil }
         if let counts = expectation.withLock({ $0 }) {

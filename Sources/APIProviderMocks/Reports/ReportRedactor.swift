@@ -1,19 +1,19 @@
 import APIProvider
 import Foundation
 
-/// Removes secrets from what a report shows of a request: what the request holds as one, and each value under the name of a credential.
+/// Removes secrets from a report: the request's secrets, and each value under the name of a credential.
 struct ReportRedactor: Sendable {
-    /// For texts that belong to no request.
+    /// For texts without a request.
     static let standard = ReportRedactor(for: nil)
 
     private static let mark = "…"
 
     private let redactor: Redactor
 
-    /// - Parameter request: The request, which knows its secrets.
+    /// - Parameter request: The request and its secrets.
     init(for request: PreparedRequest?) { redactor = Redactor(for: request) }
 
-    /// Any text without what the program has marked as secret in the request, and what it sends as a credential.
+    /// A text without the request's marked secrets and credentials.
     func redacted(_ text: String) -> String { redactor.redacted(text) }
 
     // MARK: - URLs and headers
@@ -58,7 +58,7 @@ struct ReportRedactor: Sendable {
 
     // MARK: - Bodies
 
-    /// The text of a body, of which a multipart body is shown as a line for each part. `nil` if it is not text.
+    /// The text of a body; a multipart body has a line for each part. `nil` for a body that is no text.
     func body(_ body: BodyLines) -> String? {
         if let parts = body.lines(as: .multipart) { return list(parts).joined(separator: "\n") }
         guard let text = String(data: body.data, encoding: .utf8), !text.contains("\0") else { return nil }
@@ -70,7 +70,7 @@ struct ReportRedactor: Sendable {
         lines.values.keys.sorted().map { "\(message($0)): \(values(of: lines, at: $0))" }
     }
 
-    /// The values of a line, or "nothing" if there are none.
+    /// The values of a line, or "nothing".
     func values(of lines: Lines, at place: String, isHidden: Bool = false) -> String {
         guard let values = lines.values[place] else { return "nothing" }
         let texts = values.map { isHidden || shown(lines, $0, at: place) != nil ? Self.mark : "\($0)" }
@@ -80,7 +80,7 @@ struct ReportRedactor: Sendable {
     /// Whether a value of the line has a secret.
     func isHidden(_ lines: Lines, at place: String) -> Bool { lines.values[place]?.contains { shown(lines, $0, at: place) != nil } == true }
 
-    /// JSON without its secrets, in which all else is as it is written. `nil` if it is no object and no array.
+    /// JSON without its secrets and otherwise unchanged. `nil` for other values than objects and arrays.
     private func json(_ body: Data, _ lines: Lines?, depth: Int = 0) -> String? {
         guard let lines, lines.isTree else { return nil }
         let replaced = lines.values.flatMap { place, values in
@@ -95,10 +95,10 @@ struct ReportRedactor: Sendable {
         return String(decoding: output + bytes[copied...], as: UTF8.self)
     }
 
-    /// Whether what is at a place of a body is a secret by its name.
+    /// Whether the value at a place of a body is a secret by its name.
     func namesCredential(_ place: String) -> Bool { place.names.split(separator: ".").contains { String($0).namesCredential } }
 
-    /// What is shown in place of a value that has a secret. `nil` for any other value.
+    /// The text in place of a value with a secret; `nil` for other values.
     private func shown(_ lines: Lines, _ value: Lines.Value, at place: String, _ depth: Int = 0) -> String? {
         let text = value.text
         func namesCredential() -> Bool { self.namesCredential(place) || lines.nameBeside(place)?.namesCredential == true }
@@ -112,7 +112,7 @@ struct ReportRedactor: Sendable {
         }
     }
 
-    /// A whole value. JSON and literals within it are redacted, too.
+    /// A whole value. JSON and literals inside are redacted, too.
     func message(_ text: String, depth: Int = 0) -> String {
         if text.hasPrefix("{") || text.hasPrefix("[") {
             guard depth < 4 else { return Self.mark }
@@ -133,13 +133,14 @@ extension Lines {
 }
 
 extension String {
-    /// A name and what follows it, as in GraphQL and in almost JSON: a literal; a variable or a type of GraphQL, which is no value; or none of these.
+    /// A name and the text after it, as in GraphQL and in almost JSON: a literal; a variable or a type of GraphQL, which is no value; or
+    /// another text.
     private static let values = try? NSRegularExpression(
         pattern: #"(?<![$\w])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
             + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+)[ \t]*+(?=[,;)}\]&/>?\\\r\n]|\w++[:=(]|\w++\s*+=|$)|((?:\$\w++|null|true|false|\w++!)\s*+(?=[,;)}\]&]|\w++:|$))|)"#
     )
 
-    /// The text with `…` for each literal after the name of a credential. What follows the name is all hidden if it is no literal.
+    /// The text with `…` for each literal after the name of a credential. Without a literal, all text after the name is hidden.
     fileprivate var redactingLiterals: String {
         guard contains(":") || contains("="), let values = Self.values else { return self }
         var (shown, rest) = ("", self[...])
@@ -165,7 +166,7 @@ extension String {
     private static let elements = try? NSRegularExpression(
         pattern: #"<(?:[\w-]{1,100}:)?([A-Za-z_][\w.-]{0,100})(?:\s[^<>]{0,1000})?>\s*+(?:<!\[CDATA\[)?([^<]++)"#)
 
-    /// The text with `…` for the text of each element that has the name of a credential.
+    /// The text with `…` for the content of each element with the name of a credential.
     fileprivate var redactingElements: String {
         guard contains("</"), let elements = Self.elements else { return self }
         var text = self

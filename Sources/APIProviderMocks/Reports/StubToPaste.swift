@@ -2,11 +2,11 @@ import APIProvider
 import Foundation
 
 extension ReceivedRequest {
-    /// A call of `stub` that compiles and answers this request. Secrets are left out.
+    /// A call of `stub` that answers this request, without secrets.
     func stubToPaste(_ redactor: ReportRedactor) -> String {
         let path = redactor.path(URLText(url.absoluteString).path.description)
         let parts = URLParts(url.absoluteString)
-        // Without its origin, a path with two slashes at its start would start with a host.
+        // Without an origin, a path with two slashes at its start would name a host.
         let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
         let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
         let query = Lines(parts.query)
@@ -24,7 +24,7 @@ extension ReceivedRequest {
         return "MockURLProtocol.stub(\(method.literal), \(pattern)\(queryParameter)\(body), respond: \(responseToPaste))"
     }
 
-    /// A response of the kind that the request accepts.
+    /// A response of an accepted type.
     private var responseToPaste: String {
         let types = headers["Accept"]?.lowercased() ?? ""
         if types.contains("text/event-stream") { return #".events([ServerSentEvent(data: "text")])"# }
@@ -32,7 +32,7 @@ extension ReceivedRequest {
         return types.contains("json") ? #".json(["key": "value"])"# : ".status(200)"
     }
 
-    /// What tells the operation in the body from others: its name, or else its text, or the beginning of that. `nil` if there is none.
+    /// The mark of the body's operation: its name, or else its text, or the beginning of that; `nil` without an operation.
     private func graphQLOperation(_ redactor: ReportRedactor) -> String? {
         guard let lines = Lines(json: body) else { return nil }
         for name in ["operationName", "query"] {
@@ -49,13 +49,13 @@ extension ReceivedRequest {
 }
 
 extension String {
-    /// Whether it is a document of GraphQL and not, for example, a text to search for.
+    /// Whether the text is a GraphQL document and not, for example, a search text.
     fileprivate var isGraphQL: Bool {
         let text = trimmingCharacters(in: .whitespacesAndNewlines)
         return text.hasSuffix("}") && ["{", "query", "mutation", "subscription", "fragment"].contains(where: text.hasPrefix)
     }
 
-    /// The path with a star for each segment that had a secret.
+    /// The path with a star for each secret segment.
     fileprivate var withWildcards: String {
         split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
     }

@@ -7,11 +7,11 @@ struct UnansweredReport: CustomStringConvertible {
     /// The stubs with the number of requests that each has answered, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: String
-    /// The reason why no source has an answer; `nil` without a source.
+    /// The sources' reason for not answering; `nil` without a source.
     let reason: String?
-    /// The names of the other live scopes, if this is the scope of the process. Usually the request was meant for one of them.
+    /// The other live scopes, for the scope of the process. Usually the request was meant for one of them.
     let otherScopes: [String]
-    /// A stub of the process that matches, if this is another scope.
+    /// A matching stub of the process, for another scope.
     let stubOfProcess: Stub?
 
     var description: String {
@@ -29,10 +29,10 @@ struct UnansweredReport: CustomStringConvertible {
     private var redactor: ReportRedactor { ReportRedactor(for: request.request.prepared) }
 
     private func suggestion(_ near: [NearMiss]) -> String {
-        // Where a source answers and no stubs, as in an app that replays a file, its reason says what to do.
+        // With a source and without stubs, as in an app that replays a file, the source's reason gives the cure.
         guard !stubs.isEmpty || reason == nil else { return "" }
         if near.contains(where: \.isExhausted) {
-            // The newest stub answers first, so one to paste would take the requests of this one.
+            // The newest stub answers first, so a pasted stub would take the requests of this one.
             return "\n\nTo answer more requests, add answers to the sequence, or use .repeatingLast."
         }
         return """
@@ -45,7 +45,7 @@ struct UnansweredReport: CustomStringConvertible {
     }
 
     private func list(of near: [NearMiss]) -> String {
-        // With a source, its reason is what the reader needs, unless the test has stubs.
+        // The source's reason is enough, unless the test has stubs.
         if stubs.isEmpty, let reason { return reason }
         let title =
             switch stubs.count {
@@ -79,23 +79,23 @@ struct UnansweredReport: CustomStringConvertible {
 
     // MARK: - Near misses
 
-    /// The three stubs that are most like the request, the newest first.
+    /// The three nearest stubs, the newest first.
     private var nearMisses: [NearMiss] {
         Array(stubs.reversed().map { NearMiss(of: $0.stub, uses: $0.uses, request) }.sorted { $0.distance < $1.distance }.prefix(3))
     }
 }
 
-/// A stub that has not answered the request.
+/// A stub without an answer to the request.
 private struct NearMiss {
-    /// Why it has not.
+    /// The reason.
     enum Reason {
         case problem(String)
-        /// These are the matchers that the request does not meet.
+        /// These matchers do not match.
         case mismatch([Matcher])
         case usedUp(Int)
         /// Its sequence has ended.
         case exhausted(Int)
-        /// A newer stub, which matches too, is exhausted.
+        /// A newer matching stub is exhausted.
         case notAsked
     }
 
@@ -121,7 +121,7 @@ private struct NearMiss {
 
     var isExhausted: Bool { if case .exhausted = reason { true } else { false } }
 
-    /// - Parameter exhausted: The index of the first stub in the list that is exhausted.
+    /// - Parameter exhausted: The index of the first exhausted stub in the list.
     func text(_ request: RequestLines, _ redactor: ReportRedactor, _ exhausted: Int?) -> String {
         func requests(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
         let text =

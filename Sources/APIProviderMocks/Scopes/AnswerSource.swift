@@ -1,6 +1,6 @@
 import APIProvider
 
-/// Answers the requests that no stub answers, maybe asynchronously, from outside of this module.
+/// Answers requests without a stub, maybe asynchronously, from outside of this module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
         case answer(Answer)
@@ -9,7 +9,7 @@ package struct AnswerSource: Sendable {
     }
 
     let choose: @Sendable (PreparedRequest) -> Choice
-    /// The requests that it has answered asynchronously, and the answers.
+    /// The requests answered asynchronously, and the answers.
     let log: @Sendable () -> [any Sendable]
 
     package init(

@@ -5,20 +5,20 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The scopes that have not ended. Each has its own protocol class, because on Linux a session has no other link to its mock.
+/// The live scopes. Each has a protocol class of its own, because on Linux a session has no other link to its mock.
 enum LiveScopes {
     private struct State {
         var lastNumber = 0
         var scopes: [ObjectIdentifier: Scope] = [:]
-        /// The names and numbers of all scopes, also of those that have ended. Their classes stay for ever, too.
+        /// The names and numbers of all scopes, even ended ones. Their classes stay for ever, too.
         var names: [ObjectIdentifier: (name: String, number: Int)] = [:]
     }
 
     private static let state = Locked(State())
 
-    /// Creates a scope. `makeClass` gets a number that no other scope has.
+    /// Creates a scope. `makeClass` gets a unique number.
     ///
-    /// - Parameter outer: The scope whose encoder and base URL the new one begins with.
+    /// - Parameter outer: The scope with the initial encoder and base URL.
     static func begin(name: String, within outer: Scope, makeClass: (Int) -> URLProtocol.Type) -> Scope {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -38,10 +38,10 @@ enum LiveScopes {
         _ = state.withLock { $0.scopes.removeValue(forKey: ObjectIdentifier(protocolClass)) }
     }
 
-    /// The scope of a class. `nil` after the scope has ended.
+    /// The scope of a class; `nil` after the scope's end.
     static func scope(of protocolClass: URLProtocol.Type) -> Scope? { state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] } }
 
-    /// The name and the number of the scope of a class, also after it has ended.
+    /// The name and the number of a class's scope, even an ended one.
     static func name(of protocolClass: URLProtocol.Type) -> (name: String, number: Int)? {
         state.withLock { $0.names[ObjectIdentifier(protocolClass)] }
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Scope.Contents {
-    /// Takes out the oldest requests and problems that are above the limit.
+    /// Takes out the oldest requests and problems above the limit.
     ///
     /// - Parameter request: The newest request.
     mutating func takeExcess(after request: ReceivedRequest) -> (requests: [ReceivedRequest], problems: [Problem])? {

@@ -11,10 +11,10 @@ extension Scope {
         }
     }
 
-    /// All that the test has not done as it should: its mistakes and the requests without an answer, as they came, and then the stubs that were
-    /// not used as they should.
+    /// All problems of the test: its mistakes and the requests without an answer, in their order, and then unused stubs and wrong numbers
+    /// of requests.
     ///
-    /// If answers were set up and no request came, the first problem says how to create the provider.
+    /// With answers and without requests, the first problem says how to create the provider.
     var problems: [Problem] {
         let contents = contents.withLock { $0 }
         var problems = StubProblems(stubs: Array(zip(contents.stubs, contents.uses)), requests: contents.requests).problems
@@ -28,7 +28,7 @@ extension Scope {
         return problems
     }
 
-    /// The report that no request came, though there is `answer`.
+    /// The report on a test without requests, in spite of `answer`.
     func noRequestReport(configuredAnswer answer: String?) -> String {
         """
         \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
@@ -39,7 +39,7 @@ extension Scope {
         """
     }
 
-    /// A sentence about requests that the mock of the process has received since this scope began; empty if there are none.
+    /// A sentence about requests to the mock of the process since this scope began; empty without any.
     private var strayRequests: String {
         guard self !== Scope.process else { return "" }
         let strays = Scope.process.contents.withLock { $0.requests.dropFirst(earlierRequestCount) }

@@ -12,7 +12,7 @@ final class Scope: Sendable {
     struct Contents {
         /// The oldest first.
         var stubs: [Stub] = []
-        /// The number of requests that each stub has answered.
+        /// The number of requests of each stub.
         var uses: [Int] = []
         var defaultAnswer = DefaultAnswer()
         /// The base URL of the provider under test.
@@ -20,37 +20,37 @@ final class Scope: Sendable {
         /// The encoder of the provider under test.
         var encoder: JSONEncoder?
         var requests: [ReceivedRequest] = []
-        /// The number of requests that are kept, and of the bytes of their bodies. `nil` keeps all.
+        /// The limit for kept requests, and for the bytes of their bodies. `nil` keeps all.
         var limit: (count: Int, byteCount: Int)?
         var requestByteCount = 0
         var removedRequestCount = 0
         var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
-        /// What was found while requests were answered.
+        /// The problems found while answering requests.
         var problems: [Problem] = []
-        /// The identities of the failures that are ``problems``.
+        /// The identities of the failures in ``problems``.
         var failures: Set<Int> = []
         /// When the current test began: in the scope of the process, at the last `reset`.
         var currentTestStart = DispatchTime(uptimeNanoseconds: 0)
     }
 
     let name: String
-    /// The class that brings requests here. `nil` for the scope of the process.
+    /// The class that brings requests here; `nil` for the scope of the process.
     let protocolClass: URLProtocol.Type?
     let contents: Locked<Contents>
-    /// The configurations that were handed out, which sessions have copied. They outlive a `reset`, as the sessions do.
+    /// The created configurations, copied by sessions. They outlive a `reset`, like the sessions.
     let configurations = Locked<[URLSessionConfiguration]>([])
-    /// Whether the test has failed. That outlives a `reset`, too.
+    /// Whether the test has failed. Outlives a `reset`, too.
     let hasTestFailed = Locked(false)
-    /// The logs of all sources, for the attachment of a failed test. They outlive a `reset`, because they know what is secret.
+    /// The logs of all sources, for the attachment of a failed test. They outlive a `reset`, because they know the secrets.
     let logs = Locked<[@Sendable () -> [any Sendable]]>([])
-    /// Whether the app may have put the class into other configurations.
+    /// Whether the app may use the class in other configurations.
     let mayBeInOtherConfigurations: Locked<Bool>
-    /// The number of requests that the mock of the process had received before.
+    /// The earlier number of requests to the mock of the process.
     let earlierRequestCount: Int
 
-    /// - Parameter outer: The scope whose encoder and base URL this one begins with.
+    /// - Parameter outer: The scope with the initial encoder and base URL.
     init(name: String, protocolClass: URLProtocol.Type?, within outer: Scope? = nil) {
         self.name = name
         self.protocolClass = protocolClass
@@ -62,7 +62,7 @@ final class Scope: Sendable {
         self.contents = Locked(contents)
     }
 
-    /// The scope of code that runs outside every `withScope`.
+    /// The scope of code outside every `withScope`.
     static let process = Scope(name: "of the whole process", protocolClass: nil)
 
     /// The scope of the current task; `nil` outside every `withScope`.
@@ -80,14 +80,14 @@ final class Scope: Sendable {
 
     func add(_ source: AnswerSource) {
         contents.withLock { $0.sources.append(source) }
-        // The scope of the process never ends, and no test of it has an attachment.
+        // The scope of the process never ends, and its tests have no attachments.
         if self !== Scope.process { logs.withLock { $0.append(source.log) } }
     }
 
-    /// Whether a request that was made at `time` belongs to the current test.
+    /// Whether a request of this `time` belongs to the current test.
     func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
 
-    /// Whether a session may have settings that a protocol class does not see.
+    /// Whether a session may have settings invisible to a protocol class.
     var mayHaveHiddenSettings: Bool {
         mayBeInOtherConfigurations.withLock { $0 } || configurations.withLock { $0 }.contains(where: \.hasHiddenSettings)
     }
@@ -96,10 +96,10 @@ final class Scope: Sendable {
 
     private typealias Choice = (factory: ResponseFactory, request: ReceivedRequest, stub: Stub?)
 
-    /// Records `request`, and chooses its answer by the current state.
+    /// Records `request`, and chooses the answer by the current state.
     ///
-    /// - Parameter time: When the request was made.
-    /// - Returns: A closure that makes the answer, and whether it calls the user's code.
+    /// - Parameter time: The time of the request.
+    /// - Returns: A closure that makes the answer, and whether the closure calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
         let received = ReceivedRequest(request)
@@ -117,9 +117,9 @@ final class Scope: Sendable {
             {
                 let respond: @Sendable () -> Answer = { TaskLocalContext.$scope.withValue(self) { factory(chosen) } }
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
-                // A handler may return when its test has ended.
+                // A handler may return after its test.
                 if let mistake = answer.setupMistake, self.belongsToCurrentTest(time) { self.record(mistake, at: stub?.sourceLocation) }
-                // The scope of the process never ends, and that of a server lasts, so keeping their answers would leak.
+                // The scopes of the process and of a server last, so keeping their answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
                 self.contents.withLock {
                     guard $0.limit == nil else { return }
@@ -130,8 +130,8 @@ final class Scope: Sendable {
         )
     }
 
-    /// The answer of the newest stub that matches `request` and is not used up, or of a source, or else the default answer. The user's code
-    /// never runs under the lock.
+    /// The answer of the newest matching stub with an answer left, or of a source, or else the default answer. The user's code never runs
+    /// under the lock.
     private func choose(for request: ReceivedRequest) -> Choice {
         let stubs = contents.withLock(\.stubs)
         lazy var lines = RequestLines(request)
@@ -157,7 +157,7 @@ final class Scope: Sendable {
         return (factory, request, nil)
     }
 
-    /// - Parameter reason: The reason why no source answers.
+    /// - Parameter reason: The sources' reason for not answering.
     private func failure(of lines: RequestLines, _ reason: String? = nil) -> Choice {
         let stubs = contents.withLock { Array(zip($0.stubs, $0.uses)) }
         let report = UnansweredReport(
@@ -175,7 +175,7 @@ final class Scope: Sendable {
         return (ResponseFactory { _ in .failure(failure) }, request, nil)
     }
 
-    /// The newest stub that would answer `request`. Closures of the test are not asked.
+    /// The newest stub for `request`, without the test's conditions.
     private func stub(matching request: RequestLines) -> Stub? {
         contents.withLock(\.stubs).last { !$0.matchers.contains(where: \.isClosure) && $0.matches(request) }
     }
@@ -184,18 +184,18 @@ final class Scope: Sendable {
 }
 
 extension Scope.Contents {
-    /// What a stub that matches does.
+    /// The result of a matching stub.
     fileprivate enum Use {
         case answer(ResponseFactory, ReceivedRequest)
         /// Its sequence has ended.
         case exhausted
-        /// It has answered as many requests as it should, or was removed.
+        /// The stub was used `times` times, or removed.
         case usedUp
     }
 
     /// Counts a use of `stub` by `request`.
     fileprivate mutating func use(_ stub: Stub, at index: Int, for request: ReceivedRequest) -> Use {
-        // One before it may have been removed.
+        // An earlier stub may have been removed.
         let isThere = stubs.indices.contains(index) && stubs[index].id == stub.id
         guard let index = isThere ? index : stubs.firstIndex(where: { $0.id == stub.id }), uses[index] < stub.times else { return .usedUp }
         guard let factory = stub.response.factory(after: uses[index]) else { return .exhausted }

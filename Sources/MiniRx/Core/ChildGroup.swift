@@ -1,9 +1,9 @@
-/// Child subscriptions that together produce one event, such as those of a `zip`. The event disposes the children that still run.
+/// Child subscriptions with one common event, such as those of a `zip`. The event disposes the running children.
 struct ChildGroup<Element: Sendable>: Sendable {
     let children: Children
     private let emitter: Emitter<Element>
 
-    /// Returns a single that runs the children that `addChildren` adds.
+    /// Returns a single that runs the children added by `addChildren`.
     static func single(addChildren: @escaping @Sendable (ChildGroup) -> Void) -> Single<Element> {
         Single { subscription, observer in
             let children = Children(parent: subscription)
@@ -25,14 +25,14 @@ struct Children: Disposable {
 
     init(parent: Subscription) { self.parent = parent }
 
-    /// Adds a child and starts it, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
+    /// Adds and starts a child, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
     /// ``ChildGroup/emit(_:)``.
     func add<Element: Sendable>(_ single: Single<Element>, _ onEvent: @escaping @Sendable (SingleEvent<Element>) -> TrampolineStep) {
         guard let child = addChild() else { return }
         single.start(in: child) { child, event in child.finish() ? onEvent(event) : .none }
     }
 
-    /// Adds a child, which the caller starts. Returns `nil` if the group has its event or is disposed.
+    /// Adds a child for the caller to start. Returns `nil` if the group has its event or is disposed.
     func addChild() -> Subscription? {
         let child = Subscription(childOf: parent)
         guard subscriptions.withLock({ $0?.append(child) }) != nil else { return nil }
@@ -41,7 +41,7 @@ struct Children: Disposable {
     }
 
     func dispose() {
-        // A child that has its event ends by itself. It was not disposed.
+        // A child with its event ends by itself, and does not count as disposed.
         for child in subscriptions.withLock({ $0.take() }) ?? [] where !child.isFinished { child.dispose() }
     }
 }

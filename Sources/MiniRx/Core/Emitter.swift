@@ -1,18 +1,18 @@
-/// The producer's side of a source: it delivers one event, and disposes the source's resource once.
+/// The producer's side of a source: delivers one event, and disposes the source's resource once.
 ///
-/// Each subscription to a `create` has an emitter, and so has each child group and each subscriber of a `share`. A subscription keeps
-/// its emitter (in `cancelSource`). To avoid a retain cycle, the emitter does not store the subscription: each call passes it.
+/// Each subscription to a `create`, each child group and each subscriber of a `share` has an emitter. A subscription keeps its emitter (in
+/// `cancelSource`). To avoid a retain cycle, the emitter does not store the subscription: callers pass the subscription.
 struct Emitter<Element: Sendable>: Sendable {
     private struct State {
-        /// `nil` after the first event or `cancel`, so that a producer that keeps its callback forever keeps nothing else alive.
+        /// `nil` after the first event or `cancel`, so that a producer's callback, kept forever, keeps nothing else alive.
         var observer: Single<Element>.Observer?
         var resource: (any Disposable)?
-        /// Whether the source has ended. A resource that it returns later is disposed at once.
+        /// Whether the source has ended. A later resource is disposed at once.
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// The next step, if the source emits on that thread while it is being started. `emit` leaves it here, and `finishStarting` returns
-        /// it, so that it runs after the resource is disposed.
+        /// The next step, if the source emits on that thread during its start. `emit` leaves the step here, and `finishStarting` returns
+        /// it, to run after the resource is disposed.
         var nextStep = TrampolineStep.none
     }
 
@@ -27,7 +27,7 @@ struct Emitter<Element: Sendable>: Sendable {
         guard let nextStep = notifyObserver(of: event, in: subscription)?.runBeforeDisposal() else { return .none }
         let (resource, isStarting) = state.withLock { state in
             state.isFinished = true
-            // If this thread is still starting the source, it calls `finishStarting` next, and `finishStarting` returns the step.
+            // A thread that is still starting the source calls `finishStarting` next, which returns the step.
             let isStarting = state.startingThread == .current
             if isStarting { state.nextStep = nextStep }
             return (state.resource.take(), isStarting)
@@ -36,13 +36,13 @@ struct Emitter<Element: Sendable>: Sendable {
         return isStarting ? .none : nextStep
     }
 
-    /// This is a separate function, so that the observer is released before the next step runs. Otherwise the observers of a whole chain
-    /// would be released together, each in the `deinit` of the one before, and overflow the stack.
+    /// A separate function, so that the observer is released before the next step runs. Otherwise a whole chain of observers would be
+    /// released together, each in the `deinit` of the previous one, and overflow the stack.
     private func notifyObserver(of event: SingleEvent<Element>, in subscription: Subscription) -> TrampolineStep? {
         takeObserver()?(subscription, event)
     }
 
-    /// Takes the observer out. Returning the closure from `withLock`, which is generic, would add a thunk.
+    /// Takes the observer out. Returning the closure from the generic `withLock` would add a thunk.
     private func takeObserver() -> Single<Element>.Observer? {
         var observer: Single<Element>.Observer?
         state.withLock { state in
@@ -52,8 +52,7 @@ struct Emitter<Element: Sendable>: Sendable {
         return observer
     }
 
-    /// Stores the resource that the source has returned, or disposes it if the source has ended. Returns the next step if `emit` was called
-    /// on this thread.
+    /// Stores the source's resource, or disposes the resource of an ended source. Returns the next step after an `emit` on this thread.
     func finishStarting(with resource: (any Disposable)? = nil, in subscription: Subscription) -> TrampolineStep {
         let (isFinished, nextStep) = state.withLock { state in
             defer { (state.startingThread, state.nextStep) = (nil, .none) }
@@ -64,7 +63,7 @@ struct Emitter<Element: Sendable>: Sendable {
         return nextStep
     }
 
-    /// Disposes the resource, now or when the source returns it.
+    /// Disposes the resource, now or as soon as the source returns it.
     func cancel(in subscription: Subscription) {
         // The observer is released here, after unlocking.
         withExtendedLifetime(takeObserver()) {}
@@ -75,7 +74,7 @@ struct Emitter<Element: Sendable>: Sendable {
         if let resource { dispose(resource, in: subscription) }
     }
 
-    /// Disposes the resource. The subscription no longer counts the source as pending then.
+    /// Disposes the resource. The source is then no longer pending.
     private func dispose(_ resource: any Disposable, in subscription: Subscription) {
         resource.dispose()
         subscription.leave()

@@ -1,11 +1,11 @@
 /// The event of a ``Single``: one value or one error.
 public typealias SingleEvent<Element> = Result<Element, any Error>
 
-/// A cold computation that ends in one value or one error.
+/// A cold computation of one value or one error.
 ///
-/// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread. It gets at most one event,
-/// on the thread that produces it. It gets none if it is disposed first, or if the source never ends. After the event or the disposal, the
-/// disposable that `create` returned is disposed, and then `onDisposed` is called.
+/// Nothing runs before you subscribe. Each subscription runs the computation again, on the subscriber's thread, and gets at most one event,
+/// on the producer's thread: none if disposed first, or if the source never ends. After the event or the disposal, `create`'s disposable is
+/// disposed, and then `onDisposed` is called.
 ///
 /// ```swift
 /// let number = Single<Int>.create { observer in
@@ -22,20 +22,20 @@ public typealias SingleEvent<Element> = Result<Element, any Error>
 ///
 /// ![The source and the subscription are disposed after two seconds, and no value is delivered.](dispose)
 public struct Single<Element: Sendable>: Sendable {
-    /// A closure that gets the one event.
+    /// Called with the one event.
     public typealias SingleObserver = @Sendable (SingleEvent<Element>) -> Void
 
-    /// The downstream observer in a chain. It returns what to call next: see ``TrampolineStep``.
+    /// The downstream observer in a chain. Returns the next call: see ``TrampolineStep``.
     typealias Observer = @Sendable (Subscription, SingleEvent<Element>) -> TrampolineStep
 
-    /// Starts the computation in a subscription. The observer gets its event.
+    /// Starts the computation in a subscription. The observer gets the event.
     ///
-    /// An operator's body runs the upstream single, with an observer that passes the event on by `forward`.
+    /// An operator's body runs the upstream single. Its observer passes the event on with `forward`.
     private let body: @Sendable (Subscription, @escaping Observer) -> TrampolineStep
 
     init(_ body: @escaping @Sendable (Subscription, @escaping Observer) -> TrampolineStep) { self.body = body }
 
-    /// Runs the computation as part of a chain. Returns what to call next.
+    /// Runs the computation as part of a chain. Returns the next call.
     func run(in subscription: Subscription, _ observer: @escaping Observer) -> TrampolineStep {
         switch subscription.countCall() {
         case .never: .none
@@ -44,8 +44,8 @@ public struct Single<Element: Sendable>: Sendable {
         }
     }
 
-    /// Runs the computation in a new subscription. A new subscription counts this call as pending (see ``Subscription``), so the call ends
-    /// with `leave()`.
+    /// Runs the computation in a new subscription. A new subscription counts this call as pending (see ``Subscription``), so this method
+    /// ends with `leave()`.
     func start(in subscription: Subscription, _ observer: @escaping Observer) {
         run(in: subscription, observer).run()
         subscription.leave()
@@ -63,8 +63,8 @@ extension Subscription {
         }
     }
 
-    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even of one that it does
-    /// not pass on.
+    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even without passing the
+    /// event on.
     @inline(never)
     func fail<Element: Sendable>(_ error: any Error, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
         forward(.failure(error), to: observer)

@@ -1,16 +1,15 @@
 /// One run of a chain, and the disposable that `subscribe` returns.
 ///
-/// It finishes once: with its event, which is then delivered, or by `dispose()`. No other event is delivered after that.
+/// Finishes once: with its event, which is then delivered, or by `dispose()`. No other event is delivered after that.
 ///
-/// A source is the thing that a subscription waits for at the moment: the work of a `create`, a child group, or the run of a `share`.
-/// `just` and `never` have none.
+/// A source is what a subscription is waiting for: the work of a `create`, a child group, or the run of a `share`. `just` and `never` have
+/// none.
 ///
-/// It is torn down when it has finished and `pendingCount` is 0. These are counted:
-/// - the call that starts it, until it returns;
+/// A finished subscription is torn down when `pendingCount` is 0. These are counted:
+/// - the starting call, until it returns;
 /// - a source, until its resource is disposed;
 /// - a child, until it is torn down;
-/// - the run of a `share` that it has joined: until it leaves the run or, if it got the event of the run or was the last to leave, until
-///   the run is torn down;
+/// - a shared run: until unsubscribed, or until the run's teardown for its last subscriber and those that received its event;
 /// - a running ``TrampolineStep``;
 /// - a running `dispose()`.
 final class Subscription: Disposable {
@@ -19,10 +18,9 @@ final class Subscription: Disposable {
         var isFinished = false
         /// Whether it was disposed, even after its event.
         var wasDisposed = false
-        /// Cancels the latest source. It is enough to keep one action, because a source starts only after the one before has delivered its
-        /// event.
+        /// Cancels the latest source. One action is enough, because a source starts only after the previous source's event.
         var cancelSource: (@Sendable (Subscription) -> Void)?
-        /// Starts with 1, for the call that starts the subscription.
+        /// Begins with 1, for the starting call.
         var pendingCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
@@ -31,7 +29,7 @@ final class Subscription: Disposable {
     }
 
     private let state = Locked(State())
-    /// For a child, such as one single of a `zip`: the subscription of the `zip`, which counts the child as pending.
+    /// For a child, such as one single of a `zip`: the subscription of the `zip`, where the child is pending.
     private let parent: Subscription?
 
     init(childOf parent: Subscription? = nil) { self.parent = parent }
@@ -44,7 +42,7 @@ final class Subscription: Disposable {
 
     // MARK: - Finishing
 
-    /// Finishes with an event, which the caller then delivers. Returns false if it has already finished.
+    /// Finishes with an event, for the caller to deliver. Returns false if already finished.
     func finish() -> Bool {
         state.withLock { state in
             guard !state.isFinished else { return false }
@@ -67,8 +65,8 @@ final class Subscription: Disposable {
         leave()
     }
 
-    /// Registers a source that is about to start, and counts it as pending. Returns false if the subscription has finished; the source must
-    /// not be started then.
+    /// Registers a source before its start, and counts the source as pending. Returns false if the subscription has finished; do not start
+    /// the source then.
     func addSource(cancel: @escaping @Sendable (Subscription) -> Void) -> Bool {
         state.withLock { state in
             guard !state.isFinished else { return false }
@@ -93,7 +91,7 @@ final class Subscription: Disposable {
         parent?.leave()
     }
 
-    /// Calls `action` at the teardown, or now if it is already torn down.
+    /// Calls `action` at the teardown, or now after the teardown.
     func onTeardown(_ action: @escaping @Sendable () -> Void) {
         let isTornDown = state.withLock { state in
             state.teardownActions?.append(Action(action))
@@ -106,8 +104,8 @@ final class Subscription: Disposable {
 
     enum CallTiming { case never, now, later }
 
-    /// Counts a call from operator to operator, and returns when to make it: never if the subscription has finished, otherwise now. To keep
-    /// the stack flat, every 32nd call is made later, when the calls on the stack have returned.
+    /// Counts a call from operator to operator, and returns its time: never if the subscription has finished, otherwise now. To keep the
+    /// stack flat, every 32nd call is made later, after the calls on the stack return.
     func countCall() -> CallTiming {
         state.withLock { state in
             state.callCount += 1

@@ -1,22 +1,21 @@
-/// The call to make next. An operator returns it instead of making the call. The loop in ``run()`` makes the call later, so the stack does
-/// not grow.
+/// The next call. An operator returns the call instead of making it, and the loop in ``run()`` makes it later, so the stack does not grow.
 enum TrampolineStep: Sendable {
     typealias Call = @Sendable (Subscription) -> TrampolineStep
 
     case none
-    /// A call that is postponed to keep the stack shallow. It is made before the resource of the source is disposed.
+    /// A call, postponed to keep the stack shallow, to make before the source's resource is disposed.
     case beforeDisposal(Subscription, Call)
-    /// A call that is made after the resource of the source is disposed, such as the start of the next source.
+    /// A call to make after the source's resource is disposed, such as the start of the next source.
     case afterDisposal(Subscription, Call)
 
-    /// Makes the calls that come before the disposal. Returns the one after it, if there is one.
+    /// Makes the calls before the disposal. Returns the call after the disposal.
     consuming func runBeforeDisposal() -> TrampolineStep {
         var step = self
         while case .beforeDisposal(let subscription, let call) = step { step = Self.perform(call, in: subscription) }
         return step
     }
 
-    /// Makes this call, and those that it returns.
+    /// Makes this call and all later ones.
     consuming func run() {
         var step = self
         while true {

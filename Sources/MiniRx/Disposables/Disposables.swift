@@ -3,7 +3,7 @@ public enum Disposables {
     /// Creates a disposable that does nothing.
     public static func create() -> any Disposable { NopDisposable() }
 
-    /// Creates a disposable that runs `action` at the first `dispose()`, on the thread of that call, and then releases it.
+    /// Creates a disposable that runs and releases `action` at the first `dispose()`, on the thread of that call.
     @preconcurrency
     public static func create(with action: @escaping @Sendable () -> Void) -> any Disposable {
         ActionDisposable(action: Locked(Action(action)))

@@ -1,7 +1,7 @@
-/// Disposes its contents when it is released, in the order in which they were inserted.
+/// Disposes its contents on release, in the order of their insertion.
 ///
-/// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag when it has been torn down, so a bag that lives
-/// long does not grow. A disposable of another kind stays until the bag is released. You may use a bag on any thread.
+/// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag at its teardown, so a long-lived bag does not grow.
+/// Other disposables stay until the bag is released. You may use a bag on any thread.
 public final class DisposeBag: Sendable {
     private struct State {
         /// The disposables, by sequence number.
@@ -19,7 +19,7 @@ public final class DisposeBag: Sendable {
         for (_, disposable) in held.sorted(by: { $0.key < $1.key }) { disposable.dispose() }
     }
 
-    /// Keeps `disposable` until the bag is released. A subscription leaves when it has been torn down.
+    /// Keeps `disposable` until the bag is released, and a subscription until its teardown.
     public func insert(_ disposable: any Disposable) {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -29,7 +29,7 @@ public final class DisposeBag: Sendable {
         (disposable as? Subscription)?.onTeardown { [state] in
             // The removed subscription is released after unlocking.
             _ = state.withLock { state in
-                // An emptied dictionary keeps its capacity, and a new one has none.
+                // An emptied dictionary keeps its capacity; a new one has none.
                 defer { if state.held.isEmpty { state.held = [:] } }
                 return state.held.removeValue(forKey: number)
             }
@@ -38,6 +38,6 @@ public final class DisposeBag: Sendable {
 }
 
 extension Disposable {
-    /// Adds this to `bag`, which disposes it when the bag is released.
+    /// Adds this disposable to `bag`, to be disposed when the bag is released.
     public func disposed(by bag: DisposeBag) { bag.insert(self) }
 }

@@ -1,5 +1,5 @@
 extension Single {
-    /// Continues with the single that `handler` returns for an error. If `handler` throws, its error replaces the first.
+    /// Continues after an error with the single returned by `handler`. An error thrown by `handler` replaces the first.
     ///
     /// ![The source fails after one second. The second source starts then, and its value is delivered.](catch)
     @preconcurrency

@@ -1,4 +1,4 @@
-/// What ``Single/continuing(_:)`` does after an event.
+/// The next step of ``Single/continuing(_:)`` after an event.
 package enum Continuation<Element: Sendable>: Sendable {
     /// Delivers this event.
     case event(SingleEvent<Element>)
@@ -9,8 +9,8 @@ package enum Continuation<Element: Sendable>: Sendable {
 extension Single {
     /// Continues with the result of `transform` for the event: `map`, `mapError` and `flatMap` in one step.
     ///
-    /// A single that it returns is subscribed to on the thread that delivers the event, after this one has been torn down. If `transform`
-    /// throws, the single fails with that error.
+    /// Subscribes to a returned single on the thread of the event, after this single's teardown. If `transform` throws, the single fails
+    /// with that error.
     package func continuing<R: Sendable>(
         _ transform: @escaping @Sendable (SingleEvent<Element>) throws -> Continuation<R>
     ) -> Single<R> {

@@ -9,7 +9,7 @@ extension Single {
         flatMap { element in Single<Void>.timer(dueTime, scheduler).map { element } }
     }
 
-    /// Fails with ``RxError/timeout`` on `scheduler` if no event arrives within `dueTime` of the subscription, and disposes the source.
+    /// Fails with ``RxError/timeout`` on `scheduler`, and disposes the source, if no event arrives within `dueTime` of the subscription.
     ///
     /// ![The source is disposed after two seconds, and the error is delivered.](timeout)
     public func timeout(_ dueTime: DispatchTimeInterval, scheduler: any Scheduler) -> Single {
@@ -38,9 +38,9 @@ public enum RxError: Error {
 }
 
 extension RxError: LocalizedError, CustomStringConvertible {
-    /// A sentence for the developer that says what happened.
+    /// A sentence for the developer.
     public var description: String { "No event arrived in time." }
 
-    /// A sentence for the people who use the app, which is also the `localizedDescription`. It is in English.
+    /// An English sentence for the app's users, also the `localizedDescription`.
     public var errorDescription: String? { "It took too long." }
 }

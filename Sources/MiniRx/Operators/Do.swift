@@ -1,19 +1,19 @@
 extension Single {
-    /// Performs side effects as the event passes through, without changing it. Each closure runs on the thread of the event.
+    /// Performs side effects for an event, without changing the event. Each closure runs on the event's thread.
     ///
     /// ![A line is logged at the subscription, and another when the value passes.](do)
     ///
     /// - Parameters:
-    ///   - onSuccess: Runs before the value is passed on. If it throws, the single fails with that error, and no `after…` closure runs.
-    ///   - afterSuccess: Runs after the value was passed on, even if the subscription is disposed meanwhile. If it throws, the
-    ///     error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onError: Runs before the error is passed on. If it throws, its error replaces the first, and no `after…` closure runs.
-    ///   - afterError: Runs after the error was passed on, even if the subscription is disposed meanwhile. If it throws, the
-    ///     error goes to ``Hooks/defaultErrorHandler``.
+    ///   - onSuccess: Runs before the value is passed on. If this closure throws, the single fails with that error, and no `after…` closure
+    ///     runs.
+    ///   - afterSuccess: Runs after the value is passed on, even if the subscription is disposed meanwhile. A thrown error goes to
+    ///     ``Hooks/defaultErrorHandler``.
+    ///   - onError: Runs before the error is passed on. A thrown error replaces the first, and no `after…` closure runs.
+    ///   - afterError: Runs after the error is passed on, even if the subscription is disposed meanwhile. A thrown error goes to
+    ///     ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
-    ///   - onSubscribed: Runs after the subscription to the source. It does not run if the subscription was disposed by then, whether
-    ///     before or after its event.
-    ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
+    ///   - onSubscribed: Runs after the subscription to the source, unless the subscription is already disposed, before or after its event.
+    ///   - onDispose: Runs at the source's teardown, after the event or a dispose, once for each `onSubscribe`.
     @preconcurrency
     public func `do`(
         onSuccess: (@Sendable (Element) throws -> Void)? = nil, afterSuccess: (@Sendable (Element) throws -> Void)? = nil,
@@ -28,7 +28,7 @@ extension Single {
                     return subscription.forward(.failure(error), to: observer)
                 }
                 guard !subscription.isFinished else { return .none }
-                // An observer downstream may dispose the subscription. The teardown waits until the `after…` closure has run.
+                // An observer downstream may dispose the subscription. The teardown waits for the `after…` closure.
                 subscription.enter()
                 defer { subscription.leave() }
                 let nextStep = subscription.forward(event, to: observer).runBeforeDisposal()
@@ -39,7 +39,7 @@ extension Single {
             return nextStep
         }
         guard onDispose != nil else { return single }
-        // `onDispose` runs when this source is torn down, not when the whole chain is, so the source gets a child subscription.
+        // `onDispose` runs at this source's teardown, not at the whole chain's, so the source gets a child subscription.
         return ChildGroup.single { group in group.children.add(single) { group.emit($0) } }
     }
 }

@@ -1,12 +1,12 @@
 extension Single {
-    /// Continues with the single that `transform` returns for the value.
+    /// Continues with the single returned by `transform` for the value.
     ///
-    /// The second source is subscribed to on the thread that delivers the value, after the first source has been torn down. If `transform`
-    /// throws, the single fails with that error.
+    /// Subscribes to the second source on the value's thread, after the first source's teardown. If `transform` throws, the single fails
+    /// with that error.
     ///
     /// ![The first value arrives after one second. The second source starts then, and both values are delivered together.](flatMap)
     ///
-    /// A function may call itself through `flatMap` to any depth, if the call is in tail position. The stack does not grow.
+    /// A function may call itself through `flatMap` to any depth, in tail position. The stack does not grow.
     @preconcurrency
     public func flatMap<R: Sendable>(_ transform: @escaping @Sendable (Element) throws -> Single<R>) -> Single<R> {
         Single<R> { subscription, observer in

@@ -1,5 +1,5 @@
 extension Single {
-    /// Transforms the value with `transform`, on the thread on which it arrives. If that throws, the single fails with its error.
+    /// Transforms the value with `transform`, on the value's thread. If `transform` throws, the single fails with that error.
     ///
     /// ![The value 2 becomes 20.](map)
     @preconcurrency

@@ -1,5 +1,5 @@
 extension Single {
-    /// Transforms the error with `transform`, on the thread on which it arrives.
+    /// Transforms the error with `transform`, on the error's thread.
     ///
     /// ![An error becomes another.](mapError)
     @preconcurrency

@@ -1,8 +1,7 @@
 extension Single {
     /// Delivers the event on `scheduler`.
     ///
-    /// The source is torn down before the event is enqueued. If you dispose the subscription while the event is enqueued, the event is
-    /// dropped.
+    /// The event is enqueued after the source's teardown. Disposing the subscription drops an enqueued event.
     ///
     /// ![The value is delivered on the queue.](observeOn)
     public func observe(on scheduler: any Scheduler) -> Single {
@@ -16,8 +15,8 @@ extension Single {
 
     /// Delivers the event on the main actor.
     ///
-    /// The closures of `subscribe` may then use main-actor state. If the event arrives on the main queue, and no other event waits
-    /// there or is being delivered, it is delivered at once.
+    /// The closures of `subscribe` may then use main-actor state. An event on the main queue is delivered at once, unless another event
+    /// waits there or is being delivered.
     ///
     /// - Parameter actor: `MainActor.shared`.
     public func observe(on actor: MainActor) -> MainActorSingle<Element> {

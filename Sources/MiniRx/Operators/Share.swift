@@ -1,5 +1,5 @@
 extension Single {
-    /// Shares one run of the source among all subscriptions while it is running.
+    /// Shares one run of the source among all subscriptions during the run.
     ///
     /// When the last of them is disposed, the run is cancelled. A subscription after the end of a run starts another.
     ///
@@ -10,7 +10,7 @@ extension Single {
     }
 }
 
-/// A source and its current run. Each subscriber has an emitter, which gets the event of the run.
+/// A source and its current run. Each subscriber's emitter gets the event of the run.
 private final class SharedSource<Element: Sendable>: Sendable {
     private struct Member {
         let subscription: Subscription
@@ -18,9 +18,9 @@ private final class SharedSource<Element: Sendable>: Sendable {
     }
 
     private struct State {
-        /// The subscription to the source. New subscribers join it until it has its event or nobody waits for it.
+        /// The subscription to the source. New subscribers join the run until its event, or until nobody waits.
         var run: Subscription?
-        /// The subscribers that wait for the event of the run, by sequence number.
+        /// The waiting subscribers, by sequence number.
         var members: [Int: Member] = [:]
         var joinCount = 0
     }
@@ -37,8 +37,8 @@ private final class SharedSource<Element: Sendable>: Sendable {
         }
         let emitter = Emitter(observer, resource: Disposables.create { self.removeMember(number) })
         guard subscription.addSource(cancel: emitter.cancel) else { return .none }
-        // The member counts until it has left, or the run is torn down. To enter when the event comes would be too late: a dispose may come
-        // first.
+        // Entering at the event would be too late: a dispose may come first. The member counts until it leaves, or until the run's
+        // teardown.
         subscription.enter()
         let (run, isFirst) = state.withLock { state in
             state.members[number] = Member(subscription: subscription, emitter: emitter)
@@ -47,7 +47,7 @@ private final class SharedSource<Element: Sendable>: Sendable {
             state.run = run
             return (run, true)
         }
-        // The subscription may have been disposed between `addSource` and the insertion, when `removeMember` found no member yet.
+        // A dispose between `addSource` and the insertion found no member to remove.
         if subscription.isFinished { removeMember(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
         return emitter.finishStarting(in: subscription)

@@ -1,13 +1,13 @@
 extension Single {
-    /// Waits for all of `singles`, which run at the same time, and succeeds with their values in order.
+    /// Runs all `singles` at the same time, and succeeds with their values in order.
     ///
-    /// The first failure is delivered and disposes the others. With no singles, it succeeds with no values.
+    /// The first failure is delivered and disposes the others. Without singles, succeeds with an empty array.
     public static func zip<T: Sendable>(_ singles: some Collection<Single<T>>) -> Single<[T]> where Element == [T] {
         zip(singles) { $0 }
     }
 
-    /// Waits for all of `singles`, and succeeds with the result of `resultSelector`, which is called on the thread of the last value. If it
-    /// throws, the single fails with that error.
+    /// Waits for all `singles`, and succeeds with the result of `resultSelector`, called on the thread of the last value. If
+    /// `resultSelector` throws, the single fails with that error.
     @preconcurrency
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, resultSelector: @escaping @Sendable ([T]) throws -> Element
@@ -15,8 +15,7 @@ extension Single {
         zip(singles.map { ZipPart($0) }) { boxes in try resultSelector(boxes.map { unboxed($0) }) }
     }
 
-    /// Waits for all of `singles`, which run at the same time, and succeeds with their values. The first failure is delivered and disposes
-    /// the others.
+    /// Runs all `singles` at the same time, and succeeds with their values. The first failure is delivered and disposes the others.
     ///
     /// ![Both values are delivered when the second arrives.](zip)
     ///
@@ -25,8 +24,8 @@ extension Single {
         zip(repeat each singles) { (values: repeat each T) in (repeat each values) }
     }
 
-    /// Waits for all of `singles`, with any types of values, and succeeds with the result of `resultSelector`, which is called on the
-    /// thread of the last value. If it throws, the single fails with that error.
+    /// Waits for all `singles`, with any types of values, and succeeds with the result of `resultSelector`, called on the thread of the
+    /// last value. If `resultSelector` throws, the single fails with that error.
     @preconcurrency
     public static func zip<each T: Sendable>(
         _ singles: repeat Single<each T>, resultSelector: @escaping @Sendable (repeat each T) throws -> Element
@@ -52,7 +51,7 @@ extension Single {
 
 // MARK: - The values of one run
 
-/// One of the singles of a `zip`. They may differ in type, so each value travels in a ``Box``.
+/// One single of a `zip`. Types differ, so each value travels in a ``Box``.
 private struct ZipPart: Sendable {
     let start: @Sendable (Children, ZipValues, _ index: Int) -> Void
 
@@ -103,7 +102,7 @@ private func next<Value: Sendable>(_ type: Value.Type, in boxes: inout IndexingI
 }
 
 private func unboxed<Value: Sendable>(_ box: AnyBox?) -> Value {
-    // The boxes are in the order of the singles, so this never happens.
+    // Never happens: the boxes are in the order of the singles.
     guard let box = box as? Box<Value> else { preconditionFailure("zip has lost a value.") }
     return box.value
 }

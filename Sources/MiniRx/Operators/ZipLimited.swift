@@ -1,19 +1,18 @@
 import Foundation
 
 extension Single {
-    /// Runs `singles`, at most `maxConcurrent` of them at the same time, and succeeds with their values in order.
+    /// Runs `singles`, at most `maxConcurrent` at the same time, and succeeds with their values in order.
     ///
     /// ```swift
     /// Single.zip(logins.map { provider.request(.user($0)) }, maxConcurrent: 4)
     /// ```
     ///
-    /// They are subscribed to in their order. The first failure is delivered and disposes the singles that are running. After that, no
-    /// single starts, except one that another thread is already starting.
+    /// Singles start in order. The first failure is delivered and disposes the running singles. No single starts after that, unless another
+    /// thread is already starting it.
     ///
     /// - Parameters:
-    ///   - singles: The singles. With none, it succeeds with no values.
-    ///   - maxConcurrent: The largest number of singles that run at the same time. With a number below 1, the single fails with an error
-    ///     that says so.
+    ///   - singles: The singles. An empty collection succeeds with no values.
+    ///   - maxConcurrent: The largest number of running singles. With a number below 1, the single fails and names the number.
     public static func zip<T: Sendable>(
         _ singles: some Collection<Single<T>>, maxConcurrent: Int
     ) -> Single<[T]> where Element == [T] {
@@ -22,14 +21,14 @@ extension Single {
         return .deferred {
             let next = Locked(0)
             let values = Locked([T?](repeating: nil, count: singles.count))
-            /// Runs the next single, and then itself again until none is left.
+            /// Runs the next single, and then itself, until none is left.
             @Sendable func worker() -> Single<Void> {
                 let index = next.withLock { next in
                     defer { next += 1 }
                     return next
                 }
                 guard index < singles.count else { return .just(()) }
-                // On a failure, `next` moves to the end at once, so that no other worker starts a single before `zip` disposes the workers.
+                // A failure moves `next` to the end, so that no worker starts a single before `zip` disposes the workers.
                 return singles[index].do(onError: { _ in next.withLock { $0 = singles.count } }).flatMap { value in
                     values.withLock { $0[index] = value }
                     return worker()

@@ -1,16 +1,16 @@
 package import Dispatch
 
 extension DispatchTimeInterval {
-    /// Infinity if it is `never`.
+    /// The interval in seconds; infinity for `.never`.
     package var seconds: Double { nanoseconds == .max ? .infinity : Double(nanoseconds) / 1e9 }
 
     /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The
     /// result is at most 24 days.
     ///
-    /// An Apple Watch may have an `Int` of 32 bits, which holds 24 days of milliseconds, but only two seconds of nanoseconds. So each wait
-    /// that is computed comes from here.
+    /// An Apple Watch may have an `Int` of 32 bits: 24 days of milliseconds, but only two seconds of nanoseconds. So use this initializer
+    /// for each computed wait.
     package init(seconds: Double) {
-        // A product may be a little more than the decimal number that is meant: 2.007 * 1000 is more than 2007.
+        // A product may be a little too large: 2.007 * 1000 is more than 2007.
         self = .milliseconds(seconds > 0 ? Int(min((seconds * 1000 - 1e-6).rounded(.up), Double(Int32.max))) : 0)
     }
 }

@@ -1,8 +1,8 @@
 import Dispatch
 
-/// A single that delivers its event on the main actor: the result of ``Single/observe(on:)-(MainActor)``.
+/// Delivers its event on the main actor: the result of ``Single/observe(on:)-(MainActor)``.
 ///
-/// The closures of `subscribe` may use main-actor state. The compiler refuses captures that may cause data races.
+/// The closures of `subscribe` may use main-actor state. The compiler refuses racing captures.
 public struct MainActorSingle<Element: Sendable>: Sendable {
     /// Delivers on the main queue.
     let single: Single<Element>
@@ -12,14 +12,13 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
         makeSubscription(observer, onDisposed: nil)
     }
 
-    /// Subscribes with closures for the value and the error. They are called on the main actor.
+    /// Subscribes with closures for the value and the error, called on the main actor.
     ///
     /// - Parameters:
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down. If the teardown ends on the
-    ///     main queue, such as in a `dispose()` that you call there, `onDisposed` runs at once. Otherwise, it is enqueued on the main
-    ///     queue.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, at the source's teardown. A teardown on the main queue, such as
+    ///     in a `dispose()` there, calls `onDisposed` at once. Another enqueues the call on the main queue.
     public func subscribe(
         onSuccess: (@MainActor (Element) -> Void)? = nil, onFailure: (@MainActor (any Error) -> Void)? = nil,
         onDisposed: (@MainActor () -> Void)? = nil
@@ -33,13 +32,13 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
             }, onDisposed: onDisposed)
     }
 
-    /// Subscribes with closures that get `object`. They are called on the main actor.
+    /// Subscribes with closures that get `object`, called on the main actor.
     ///
     /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
     /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
-    ///   - object: The object that the closures use, such as a view controller or a view model.
+    ///   - object: The object for the closures, such as a view controller or a view model.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
     ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists.

@@ -1,8 +1,8 @@
 extension Single {
-    /// Subscribes. `observer` gets the one event, on the thread that produces it.
+    /// Subscribes. `observer` gets the one event, on the producer's thread.
     ///
-    /// If you call `dispose()` on the thread that delivers, no event comes after that. If you call it on another thread, an event that is
-    /// already being delivered may still arrive.
+    /// After a `dispose()` on the delivering thread, no event comes. After one on another thread, an event already on its way may still
+    /// arrive.
     @preconcurrency
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
         makeSubscription { subscription, event in
@@ -11,13 +11,12 @@ extension Single {
         }
     }
 
-    /// Subscribes with closures for the value and the error. They are called on the thread that produces the event.
+    /// Subscribes with closures for the value and the error, called on the producer's thread.
     ///
     /// - Parameters:
     ///   - onSuccess: Gets the value.
     ///   - onFailure: Gets the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called exactly once, after the event or `dispose()`, when the source has been torn down, on the thread that ends the
-    ///     teardown.
+    ///   - onDisposed: Called exactly once, after the event or `dispose()`, at the source's teardown and on its thread.
     @preconcurrency
     public func subscribe(
         onSuccess: (@Sendable (Element) -> Void)? = nil, onFailure: (@Sendable (any Error) -> Void)? = nil,
@@ -33,17 +32,16 @@ extension Single {
         }
     }
 
-    /// Subscribes with closures that get `object`. They are called on the thread that produces the event.
+    /// Subscribes with closures that get `object`, called on the producer's thread.
     ///
     /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
     /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
-    ///   - object: The object that the closures use.
+    ///   - object: The object for the closures.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists. It is
-    ///     called on the thread that ends the teardown.
+    ///   - onDisposed: Called once, after the event or `dispose()`, at the source's teardown and on its thread, if the object still exists.
     @preconcurrency
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@Sendable (Object, Element) -> Void)? = nil,

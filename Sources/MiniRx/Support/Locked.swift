@@ -2,10 +2,10 @@ public import Foundation
 
 /// A value and the lock that guards it.
 ///
-/// Decide under the lock, take out what you must call or release, unlock, then call. No closure of the user runs inside `withLock`, and no
-/// object of the user is released there.
+/// Decide under the lock, take out closures and objects, unlock, then call and release. No user's closure runs inside `withLock`, and no
+/// user's object is released there.
 ///
-/// It is `@usableFromInline`, because nothing of a type that is only `package` is inlined in another module.
+/// `@usableFromInline`, because a type that is only `package` is not inlined in other modules.
 @usableFromInline
 package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guards `Value`.
     #if canImport(Darwin)
@@ -14,7 +14,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
     @usableFromInline typealias Mutex = pthread_mutex_t
     #endif
 
-    /// A lock must have a stable address, which the tail-allocated storage of a `ManagedBuffer` has.
+    /// A lock needs a stable address, such as the tail-allocated storage of a `ManagedBuffer`.
     private final class Buffer: ManagedBuffer<Value, Mutex> {
         #if !canImport(Darwin)
         deinit { _ = withUnsafeMutablePointerToElements { pthread_mutex_destroy($0) } }
@@ -32,9 +32,9 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
         #endif
     }
 
-    /// Calls `body` with the value, under the lock. The result is released after unlocking, even if the caller ignores it.
+    /// Calls `body` with the value, under the lock. Even an ignored result is released after unlocking.
     ///
-    /// It is inlined in the other modules, too: a generic call costs several times as much as the lock.
+    /// Inlined in other modules, too: a generic call costs several times as much as the lock.
     @inlinable @inline(__always)
     package func withLock<Result>(_ body: (inout Value) throws -> Result) rethrows -> Result {
         try buffer.withUnsafeMutablePointers { value, mutex in
@@ -67,7 +67,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guard
     }
 }
 
-/// A closure that can be stored in a `Locked`. A bare closure would get one more thunk each time it is stored or taken out.
+/// A closure for a `Locked`. A bare closure would get a thunk at each store and load.
 package struct Action: Sendable {
     private let run: @Sendable () -> Void
 

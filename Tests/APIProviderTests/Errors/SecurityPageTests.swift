@@ -34,7 +34,7 @@ struct SecurityPageTests {
         "No text of an error has a body. Errors, log lines, `curl` commands and dumps show:": {
             for text in try await texts() { #expect(!text.contains("body-value2") && !text.contains("sent-value"), "\(text)") }
         },
-        "The method, and the URL with `…` for each value of its query, without user, password, fragment and what is written `\\(secret:)`.":
+        "The method, and the URL with `…` for each value of its query, without user, password, fragment and `\\(secret:)` segments.":
             {
                 for text in try await texts() {
                     #expect(text.contains("https://api.example.com/v1/…?q=…&api_key=…"), "\(text)")
@@ -45,7 +45,7 @@ struct SecurityPageTests {
             let text = try await texts()[0]
             #expect(text.contains("422 Unprocessable Content") && text.hasSuffix("(application/json, 86 bytes)."), "\(text)")
         },
-        "The names of headers, and the values of some thirty of them, such as `Content-Type` and `Retry-After`.": {
+        "The names of headers, and the values of some thirty, such as `Content-Type` and `Retry-After`.": {
             let log = try await texts().joined(separator: "\n")
             #expect(log.contains("Retry-After: 7") && log.contains("X-Trace: …") && log.contains("X-Own: …"), "\(log)")
             for text in try await texts() { #expect(!text.contains("trace-value") && !text.contains("own-value"), "\(text)") }
@@ -54,13 +54,13 @@ struct SecurityPageTests {
             let (refused, accepted) = (try await texts()[0], try await texts(status: 200)[0])
             #expect(refused.contains("\"Not with … and … and body-value.\"") && !accepted.contains("Not with"))
         },
-        "What the app's `errorMessage` says.": {
+        "The text of the app's `errorMessage`.": {
             let text = try await texts(status: 200)[0]
             #expect(text.contains("app-words"))
         },
-        "What a request holds as a secret is `…` in each of these texts, if it has six bytes or more: what is written `\\(secret:)`, the credential "
-            + "of an `AuthenticationMiddleware`, its `Authorization` and cookies, and what it sends in a header or the query under a name such as "
-            + "`api_key`.": {
+        "A request's secrets of six bytes or more are `…` in each of these texts: `\\(secret:)` segments, the credential of an "
+            + "`AuthenticationMiddleware`, `Authorization` and cookies, and values in its headers and query under a name such as `api_key`.":
+            {
                 for text in try await texts() {
                     for secret in ["path-value", "token-value", "cookie-value", "key-value"] { #expect(!text.contains(secret), "\(text)") }
                 }

@@ -130,3 +130,19 @@ private func nilInATernary(text: String) {
     #expect(null?.isNull == true)
     #expect(absent?.isNull == .none)
 }
+
+@Test("Dates are read with and without a fraction", arguments: ["2026-11-21T09:30:00.250Z", "2026-11-21T09:30:00Z"])
+private func fractions(text: String) throws {
+    let date = try decoderForFractions().decode([Date].self, from: Data("[\"\(text)\"]".utf8))[0]
+    #expect(abs(date.timeIntervalSince1970 - 1_795_253_400) < (text.contains(".") ? 0.26 : 0.001))
+    #expect((date.timeIntervalSince1970 > 1_795_253_400.2) == text.contains("."))
+}
+
+@Test("Only a large body is compressed, and says so", .mockNetwork, arguments: [(2_000, "gzip"), (10, nil)] as [(Int, String?)])
+private func compressed(count: Int, encoding: String?) async throws {
+    MockURLProtocol.stub(.post, "/note", respond: .status(204))
+    let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport(), middlewares: [CompressedBodies()])
+    let body = HTTPBody.data(Data(count: count), contentType: "text/plain")
+    try await provider.request(Endpoint<Void>(.post, "/note", body: body)).value
+    #expect(MockURLProtocol.requests.first?.headers["Content-Encoding"] == encoding)
+}
