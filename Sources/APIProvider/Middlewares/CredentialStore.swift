@@ -128,9 +128,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
             let (refresh, _) = state.withLock { state in
                 let old = (state.value, state.failure, state.settingRefresh)
                 // Set within its own refresh, it is the credential of that refresh.
-                let own = [state.refresh, state.settingRefresh].first { own in enclosing.contains { $0 === own } } ?? nil
-                let isOwn = own != nil && newValue != nil
-                state.set(newValue, refreshCooldownEnd: isOwn ? cooldownEnd : nil, in: isOwn ? own : nil)
+                let refreshes = newValue == nil ? [] : [state.refresh, state.settingRefresh].compactMap { $0 }
+                let own = refreshes.first { refresh in enclosing.contains { $0 === refresh } }
+                state.set(newValue, refreshCooldownEnd: own == nil ? nil : cooldownEnd, in: own)
                 return (state.refresh.take(), old)
             }
             refresh?.subscription.dispose()
@@ -138,8 +138,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired or, with `isDueOnly`, will soon. Returns false if it is used anyway: if a refresh has just returned
-    /// it, because the next one would look the same to a clock that is ahead, and if a refresh before its end has just failed.
+    /// Notes that `credential` has expired or, with `isDueOnly`, will soon. Returns false if it is used anyway: if a refresh has just
+    /// returned it, because the next one would look the same to a clock that is ahead, and if a refresh before its end has just failed.
     func markExpired(_ credential: Credential, isDueOnly: Bool) -> Bool {
         let now = scheduler.now
         if let end = credential.refreshCooldownEnd, now < end { return false }
@@ -215,10 +215,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
             refresh(expired).subscribe { [state, scheduler] event in
                 let now = scheduler.now
                 // The old value and the old error are released outside of the lock.
-                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?)) in
-                    guard state.refresh === new else { return (.success(nil), (nil, nil)) }
+                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?, Refresh?)) in
+                    guard state.refresh === new else { return (.success(nil), (nil, nil, nil)) }
                     state.refresh = nil
-                    let old = (state.value, state.failure)
+                    let old = (state.value, state.failure, state.settingRefresh)
                     switch event {
                     case .success(let value):
                         state.set(value, refreshCooldownEnd: now + .seconds(60))

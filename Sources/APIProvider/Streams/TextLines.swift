@@ -11,8 +11,8 @@ import Foundation
 /// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. A last line without a terminator is included. The text
 /// is read as UTF-8, and bytes that are not UTF-8 become U+FFFD.
 ///
-/// If the `Content-Type` names another charset than UTF-8, the request fails with ``APIError/decoding(_:expected:underlying:)``, which names
-/// the charset. Read such a text as a `String`, or as a ``ByteStream``.
+/// If the `Content-Type` names another charset than UTF-8, the request fails with ``APIError/decoding(_:expected:underlying:)``, which
+/// names the charset. Read such a text as a `String`, or as a ``ByteStream``.
 ///
 /// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if a line is too long.
 public struct TextLines: StreamedResponse {

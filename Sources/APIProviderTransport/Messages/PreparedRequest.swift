@@ -83,7 +83,7 @@ public struct PreparedRequest: Sendable {
     /// The request as Foundation has it, without its body.
     ///
     /// Use it for settings that only `URLRequest` has: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the
-    /// request invalid; set ``body`` instead.
+    /// request invalid; set ``body`` instead. A `timeoutInterval` of 60 seconds is Foundation's "not set"; set ``timeoutInterval`` instead.
     public var urlRequest: URLRequest {
         get {
             // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.
@@ -113,15 +113,26 @@ package struct RedirectedRequest: Sendable {
     package let url: URL
     let method: HTTPMethod
     let hasIdempotencyKey: Bool
+    let hasCredential: Bool
 
     init(_ request: PreparedRequest) {
-        (url, method, hasIdempotencyKey) = (request.url, request.method, request.headers["Idempotency-Key"] != nil)
+        (url, method, hasCredential) = (request.url, request.method, request.hasCredential)
+        hasIdempotencyKey = request.headers["Idempotency-Key"] != nil
     }
 }
 
 extension PreparedRequest {
     /// The URLs that have been redirected to this request, the first first. The servers have acted on a request at each of them.
     public var redirects: [URL] { redirectChain.map(\.url) }
+
+    /// Whether a header has the name of a credential.
+    fileprivate var hasCredential: Bool { headers.contains { $0.name.namesCredential } }
+
+    /// The last origin whose redirect to another one has dropped the credential; `nil` if the request has one, or never had.
+    var originWithLastCredential: String? {
+        guard !redirectChain.isEmpty, !hasCredential, let last = redirectChain.last(where: \.hasCredential) else { return nil }
+        return last.url.origin
+    }
 
     /// Whether a redirect led from one origin to another on the way to this request. Whoever chose this URL is to get no credential.
     public var hasLeftOrigin: Bool {
@@ -140,8 +151,8 @@ extension PreparedRequest {
     public var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
-    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is still
-    /// a `POST`.
+    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is
+    /// still a `POST`.
     public var isIdempotent: Bool { isIdempotent(HTTPMethod.idempotent) }
 
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods: see ``isIdempotent``.
@@ -150,8 +161,8 @@ extension PreparedRequest {
             && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 
-    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may occur
-    /// by chance, and is hidden only where it is a whole segment of the path.
+    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may
+    /// occur by chance, and is hidden only where it is a whole segment of the path.
     ///
     /// What stands in `Authorization`, in cookies, or under a name such as `api_key` is hidden without it.
     public mutating func hide(_ secret: String) {
