@@ -113,10 +113,10 @@ package struct RedirectedRequest: Sendable {
     package let url: URL
     let method: HTTPMethod
     let hasIdempotencyKey: Bool
-    let hasCredential: Bool
+    let headerNames: [String]
 
     init(_ request: PreparedRequest) {
-        (url, method, hasCredential) = (request.url, request.method, request.hasCredential)
+        (url, method, headerNames) = (request.url, request.method, request.headers.map(\.name))
         hasIdempotencyKey = request.headers["Idempotency-Key"] != nil
     }
 }
@@ -124,15 +124,6 @@ package struct RedirectedRequest: Sendable {
 extension PreparedRequest {
     /// The URLs that have been redirected to this request, the first first. The servers have acted on a request at each of them.
     public var redirects: [URL] { redirectChain.map(\.url) }
-
-    /// Whether a header has the name of a credential.
-    fileprivate var hasCredential: Bool { headers.contains { $0.name.namesCredential } }
-
-    /// The last origin whose redirect to another one has dropped the credential; `nil` if the request has one, or never had.
-    var originWithLastCredential: String? {
-        guard !redirectChain.isEmpty, !hasCredential, let last = redirectChain.last(where: \.hasCredential) else { return nil }
-        return last.url.origin
-    }
 
     /// Whether a redirect led from one origin to another on the way to this request. Whoever chose this URL is to get no credential.
     public var hasLeftOrigin: Bool {

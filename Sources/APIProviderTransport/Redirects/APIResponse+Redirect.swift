@@ -34,8 +34,10 @@ extension APIResponse {
 
     /// The reason for a 401 that says nothing about the credential: a redirect to another origin has dropped it. Otherwise `nil`.
     var credentialLoss: String? {
-        guard statusCode == 401, let origin = request.originWithLastCredential else { return nil }
-        return "the redirect from \(origin) to another origin has dropped the credential"
+        guard statusCode == 401, request.hasLeftOrigin, !request.headers.contains(where: { $0.name.namesCredential }),
+            let last = request.redirectChain.last(where: { $0.headerNames.contains(where: \.namesCredential) })
+        else { return nil }
+        return "the redirect from \(last.url.origin) to another origin has dropped the credential"
     }
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
