@@ -70,6 +70,9 @@ public struct HTTPBody: Sendable {
     /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the
     /// parts together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a control
     /// character, makes the request invalid.
+    ///
+    /// A `Content-Type` in the headers may name another multipart type, such as `multipart/related`, and gets the boundary. A type that is
+    /// not multipart, or that names another boundary, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { try Content(multipart: parts, encoder: $0) }
     }

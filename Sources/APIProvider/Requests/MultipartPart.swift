@@ -92,7 +92,7 @@ extension HTTPBody.Content {
             text = "\r\n--\(boundary)"
         }
         let end = BodyPiece.data(Data("\(text)--\r\n".utf8))
-        self.init(type: "multipart/form-data; boundary=\(boundary)", body: RequestBody(pieces + [end]))
+        self.init(type: "multipart/form-data; boundary=\(boundary)", body: RequestBody(pieces + [end], boundary: boundary))
     }
 
     /// A boundary (RFC 2046, section 5.1.1). It has 128 random bits, so the content cannot contain it and need not be searched.

@@ -18,6 +18,7 @@ extension PreparedRequest {
             throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
         }
         if let problem = headers.problem { throw APIError.invalid(problem) }
+        if let boundary = body?.boundary { try nameBoundary(boundary) }
         // URL loading systems may drop a field that is not valid, without an error.
         for (name, value) in headers { try HTTPHeaders.check(name, value) }
         if body == nil {
@@ -26,6 +27,19 @@ extension PreparedRequest {
             if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
         }
         isChecked = true
+    }
+
+    /// Adds the `boundary` of the body to a `Content-Type` that names none. Throws if the `Content-Type` is that of another body.
+    private mutating func nameBoundary(_ boundary: String) throws {
+        let type = headers["Content-Type"] ?? "multipart/form-data"
+        var rest = type[...]
+        let named = rest.takeParameters().first { $0.name == "boundary" }?.value
+        let isMultipart = type.mediaType.hasPrefix("multipart/")
+        guard isMultipart, named ?? boundary == boundary else {
+            let problem = isMultipart ? "names another boundary than" : "is not the type of"
+            throw APIError.invalid("its header Content-Type \(problem) its multipart body; leave the header out, because the body sets it")
+        }
+        if named == nil { headers["Content-Type"] = "\(type); boundary=\(boundary)" }
     }
 
     private static func check(_ foundationRequest: URLRequest) throws {

@@ -7,12 +7,14 @@ public struct RequestBody: Sendable {
     package let pieces: [BodyPiece]
     /// The number of bytes.
     public let count: Int
+    /// The boundary between the parts of a multipart body; `nil` for any other body.
+    let boundary: String?
 
     /// Creates a body of `data`.
     public init(_ data: Data) { self.init([.data(data)]) }
 
-    package init(_ pieces: [BodyPiece]) {
-        self.pieces = pieces
+    package init(_ pieces: [BodyPiece], boundary: String? = nil) {
+        (self.pieces, self.boundary) = (pieces, boundary)
         count = pieces.reduce(0) { $0 + $1.count }
     }
 

@@ -210,6 +210,66 @@ struct BodyTests {
         #expect(try reason(.multipart([MultipartPart(name: "a", json: [Double.nan])])).contains("cannot be encoded as JSON"))
     }
 
+    /// A place where an app sets a `Content-Type`.
+    enum Place: CaseIterable, Sendable {
+        case endpoint, adapting, middleware
+    }
+
+    private struct Typing: Middleware {
+        let type: String
+
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+            var request = request
+            request.headers["content-type"] = type
+            return next(request)
+        }
+    }
+
+    /// The request that is sent with a multipart body and this `Content-Type`.
+    private func sent(_ type: String, by place: Place) async throws -> PreparedRequest {
+        let answers = Answers(.status(200))
+        let body = HTTPBody.multipart([MultipartPart(name: "a", value: "b")])
+        var endpoint = Endpoint<Void>(.post, "/a", body: body)
+        if place == .endpoint { endpoint.headers["Content-type"] = type }
+        if place == .adapting { endpoint = endpoint.adapting { $0.headers["Content-Type"] = type } }
+        let provider = place == .middleware ? answers.provider(Typing(type: type)) : answers.provider()
+        try await provider.request(endpoint).value
+        return try #require(answers.requests.first)
+    }
+
+    @Test(
+        "A multipart type without a boundary gets that of the body, wherever the app sets it",
+        arguments: ["multipart/form-data", "Multipart/Related; type=\"a/b; boundary=c\"", "multipart/mixed;"], Place.allCases)
+    func missingBoundary(type: String, place: Place) async throws {
+        let request = try await sent(type, by: place)
+        let sentType = try #require(request.headers["Content-Type"])
+        #expect(sentType.hasPrefix("\(type); boundary=APIProvider-"))
+        let boundary = try #require(sentType.split(separator: "=").last)
+        #expect(try #require(request.bodyData).starts(with: Data("--\(boundary)\r\n".utf8)))
+    }
+
+    @Test(
+        "A multipart body is not sent with a type by which no server can read it, wherever the app sets it",
+        arguments: [
+            ("application/json", "is not the type of"), ("", "is not the type of"), ("multipart", "is not the type of"),
+            ("multipart/form-data; boundary=mine", "names another boundary than"),
+            ("multipart/form-data; boundary=", "names another boundary than"),
+        ], Place.allCases)
+    func otherType(type: (String, problem: String), place: Place) async throws {
+        let error = await #expect(throws: APIError.self) { try await sent(type.0, by: place) }
+        #expect(error?.description.contains("its header Content-Type \(type.problem) its multipart body; leave the header out") == true)
+    }
+
+    @Test("A Content-Type of DefaultHeadersMiddleware gives way to that of the body")
+    func defaultType() async throws {
+        let answers = Answers(.status(200))
+        let provider = answers.provider(DefaultHeadersMiddleware(["Content-type": "application/json"]))
+        try await provider.request(Endpoint<Void>(.post, "/a", body: .multipart([]))).value
+        try await provider.request(Endpoint<Void>(.post, "/a", body: .form([:]))).value
+        let types = answers.requests.map { $0.headers["Content-Type"] ?? "" }
+        #expect(types[0].hasPrefix("multipart/form-data; boundary=") && types[1] == "application/x-www-form-urlencoded")
+    }
+
     @Test("A boundary has 32 random digits, and needs no quotes")
     func boundary() throws {
         let boundaries = try (0..<400).map { _ in try boundary(of: try sent(.multipart([]))) }
