@@ -3,10 +3,11 @@ public import Foundation
 extension QueryParameters {
     /// Creates parameters with the members of `value`, sorted by name: `try QueryParameters(encoding: filter)`.
     ///
-    /// A member that is `nil` is left out, and an array repeats its name. Names and dates are written as `encoder` writes them.
+    /// A member that is `nil` is left out, and an array repeats its name. Names and dates are written as `encoder` writes them. By
+    /// default, the name of a property stays, and a date is written as in any query: `2026-11-21T09:30:00.250Z`.
     ///
     /// - Throws: `EncodingError` if `value` has no members, or if a member is an object or holds arrays. What `encoder` throws.
-    public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
+    public init(encoding value: some Encodable, encoder: JSONEncoder = .writingDatesAsInQueries) throws {
         func fail(_ problem: String) -> EncodingError { .invalidValue(value, .init(codingPath: [], debugDescription: problem)) }
         guard case .object(let members) = try JSONValue(encoding: value, encoder: encoder) else {
             throw fail("A query is made of named members.")
@@ -20,5 +21,13 @@ extension QueryParameters {
                 append(name, element.string ?? element.description)
             }
         }
+    }
+}
+
+extension JSONEncoder {
+    @usableFromInline static var writingDatesAsInQueries: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .custom { date, encoder in try date.iso8601.encode(to: encoder) }
+        return encoder
     }
 }

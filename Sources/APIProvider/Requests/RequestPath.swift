@@ -98,8 +98,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(encoded(segment.description))
         }
 
-        /// Appends `date` as one segment: `2026-11-21T09:30:00Z` (ISO 8601, to the second).
-        public mutating func appendInterpolation(_ date: Date) { append(encoded(date.formatted(.iso8601))) }
+        /// Appends `date` as one segment, as a query has it: `2026-11-21T09:30:00.250Z` (ISO 8601, rounded to milliseconds).
+        public mutating func appendInterpolation(_ date: Date) { append(encoded(date.iso8601)) }
 
         /// Appends the raw value of `value` as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value) where Value.RawValue: CustomStringConvertible {

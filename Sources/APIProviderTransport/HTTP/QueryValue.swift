@@ -50,8 +50,16 @@ extension Decimal: QueryValue {}
 extension UUID: QueryValue {}
 
 extension Date: QueryValue {
-    /// The date as `2026-11-21T09:30:00Z` (ISO 8601, to the second).
-    public var queryValues: [String] { [formatted(.iso8601)] }
+    /// The date in UTC, rounded to milliseconds: `2026-11-21T09:30:00.250Z`, or `2026-11-21T09:30:00Z` on the second (ISO 8601).
+    public var queryValues: [String] { [iso8601] }
+
+    /// The date as ``queryValues`` has it.
+    package var iso8601: String {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded()
+        let style = ISO8601FormatStyle(includingFractionalSeconds: milliseconds.remainder(dividingBy: 1000) != 0)
+        // The style cuts the fraction, so without a half it would write .122 for a `Double` just below .123.
+        return Date(timeIntervalSince1970: (milliseconds + 0.5) / 1000).formatted(style)
+    }
 }
 
 extension URL: QueryValue {

@@ -66,6 +66,29 @@ struct QueryOfRequestTests {
         #expect(items == ["is_open=true", "labels=x", "labels=y", "ratio=0.5", "since=1970-01-01T00:00:00Z", "user_name=a b"])
     }
 
+    @Test(
+        "Each millisecond of a date stays in a query, a form, a path and the parameters of a struct, before and after 1970",
+        .longComputing, arguments: [0, 1_764_000_000, 4_000_000_000, -1, -5_000_000_000] as [TimeInterval])
+    func milliseconds(start: TimeInterval) throws {
+        struct Filter: Encodable { let since: Date }
+        for millisecond in 0..<1_000 {
+            let date = Date(timeIntervalSince1970: start + Double(millisecond) / 1_000)
+            let text = try #require(QueryParameters(["since": date]).first?.value)
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: millisecond > 0)
+            #expect(try abs(style.parse(text).timeIntervalSince(date)) < 0.000_01, "\(text)")
+            #expect(try QueryParameters(encoding: Filter(since: date)) == ["since": text])
+            let request = try Endpoint<Void>(.post, "/\(date)", body: .form(["since": date])).preparedRequest(relativeTo: example)
+            #expect(
+                request.url.lastPathComponent == text
+                    && request.bodyData == Data("since=\(text.replacingOccurrences(of: ":", with: "%3A"))".utf8))
+        }
+    }
+
+    @Test("A date is rounded to milliseconds", arguments: [(0.0004, "00Z"), (0.0006, "00.001Z"), (0.9996, "01Z"), (-0.0004, "00Z")])
+    func rounded(time: TimeInterval, ending: String) {
+        #expect(Date(timeIntervalSince1970: time).queryValues == ["1970-01-01T00:00:\(ending)"])
+    }
+
     @Test("What is no parameter of a query is an error that names it")
     func notAQuery() throws {
         struct Nested: Encodable { let page = 1, range = ["from": 1] }
