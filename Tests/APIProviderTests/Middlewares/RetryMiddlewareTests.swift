@@ -121,23 +121,19 @@ struct RetryMiddlewareTests {
             // Of several fields, the longest.
             ("7, 8", nil, 8), ("8,7", nil, 8), ("soon, 8", nil, 8), ("7, Sun, 06 Nov 1994 08:49:57 GMT", nil, 20),
             ("Sun, 06 Nov 1994 08:49:57 GMT, 7", nil, 20), ("Sun Nov  6 08:49:57 1994, Sun, 06 Nov 1994 08:49:47 GMT", nil, 20),
-            // The three forms of a date (RFC 9110, section 5.6.7).
             ("Sun, 06 Nov 1994 08:49:57 GMT", nil, 20), ("Sunday, 06-Nov-94 08:49:57 GMT", nil, 20),
-            ("Sun Nov  6 08:49:57 1994", nil, 20),
             // Now, or in the past.
             ("0", nil, 0), ("0.0", nil, 0), ("Sun, 06 Nov 1994 08:49:37 GMT", nil, 0), ("Sun, 06 Nov 1994 08:49:30 GMT", nil, 0),
-            ("Sunday, 06-Nov-45 08:49:57 GMT", nil, 0),
             // A date counts from the date of the response, if there is one.
             ("Mon, 01 Jan 2024 00:00:05 GMT", "Mon, 01 Jan 2024 00:00:00 GMT", 5), ("Sun, 06 Nov 1994 08:49:57 GMT", "today", 20),
             // Anything else is ignored.
             ("", nil, 0), ("soon", nil, 0), ("-7", nil, 0), ("1.5.2", nil, 0), (".", nil, 0), ("1e1", nil, 0), ("7s", nil, 0),
             ("٧", nil, 0),
-            ("Sun, 31 Feb 1994 08:49:57 GMT", nil, 0), ("Sun, 06 Nov 1994 25:49:57 GMT", nil, 0),
             ("Sun, 06 Nov 1994 08:49:57 CET", nil, 0), ("Sun, 06 Nov 99999999999999999999 08:49:57 GMT", nil, 0),
             // Too long.
             ("31", nil, nil), ("30.001", nil, nil), ("1, 31", nil, nil), (String(repeating: "9", count: 400), nil, nil),
             ("Sun, 06 Nov 1994 08:50:08 GMT", nil, nil),
-            ("Sunday, 06-Nov-44 08:49:57 GMT", nil, nil), ("Fri, 31 Dec 9999 23:59:60 GMT", nil, nil),
+            ("Fri, 31 Dec 9999 23:59:60 GMT", nil, nil),
         ] as [(String, String?, Int?)])
     func retryAfter(value: String, date: String?, wait: Int?) {
         let answer = Answers.Answer.status(429, headers: ["Retry-After": value, "Date": date])
