@@ -33,7 +33,8 @@ extension PartialFile {
         fstat(descriptor, &opened)
         if let mode = target.mode { fchmod(descriptor, mode | 0o600) }
         isInPlace = true
-        return PartialFile(destination, target, descriptor, Resumption(path, count: Int64(opened.st_size), endpoint: endpoint))
+        return PartialFile(
+            destination, target, descriptor, Resumption(path, for: destination, count: Int64(opened.st_size), endpoint: endpoint))
     }
 
     /// Returns `false` if the file system cannot lock files.

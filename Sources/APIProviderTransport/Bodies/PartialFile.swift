@@ -101,13 +101,11 @@ package final class PartialFile: Sendable {
     /// - Returns: The number of bytes that are there, and of the whole. The whole is `nil` if the bytes do not stay.
     /// - Throws: ``UnfitPart`` if the response is another part than the one that is missing.
     func begin(_ response: HTTPURLResponse) throws -> (count: Int64, length: Int64?) {
-        try withDescriptor { descriptor in try writing { try resumption?.begin(response, in: descriptor) ?? (0, nil) } }
+        try withDescriptor { try resumption?.begin(response, in: $0) ?? (0, nil) }
     }
 
     /// Drops the bytes of a resumable file.
-    package func discard() throws {
-        try withDescriptor { descriptor in try writing { try resumption?.discard(descriptor) } }
-    }
+    package func discard() throws { try withDescriptor { try resumption?.discard($0) } }
 
     func append(_ chunk: Data) throws {
         try withDescriptor { descriptor in
@@ -119,7 +117,7 @@ package final class PartialFile: Sendable {
                 rest = rest.dropFirst(max(count, 0))
                 resumption?.didAppend(max(count, 0))
             }
-            try writing { try resumption?.synchronizeIfDue(descriptor) }
+            try resumption?.synchronizeIfDue(descriptor)
         }
     }
 
@@ -131,13 +129,12 @@ package final class PartialFile: Sendable {
         defer { if resumption == nil { close() } }
         try withDescriptor { descriptor in
             try resumption?.checkLength()
-            if isDurable { try writing { try resumption?.synchronize(descriptor) ?? Self.synchronize(descriptor) } }
+            if isDurable { _ = try resumption?.synchronize(descriptor) ?? Self.synchronize(descriptor, destination) }
         }
     }
 
     /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do it.
-    @discardableResult
-    static func synchronize(_ descriptor: Int32) throws(POSIXFailure) -> Bool {
+    static func synchronize(_ descriptor: Int32, _ destination: URL) throws -> Bool {
         #if canImport(Darwin)
         // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
         if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return true }
@@ -145,14 +142,9 @@ package final class PartialFile: Sendable {
         while fsync(descriptor) != 0 {
             // Some file systems cannot do it.
             if errno == EINVAL { return false }
-            guard errno == EINTR else { throw POSIXFailure() }
+            guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
         }
         return true
-    }
-
-    @discardableResult
-    private func writing<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch let failure as POSIXFailure { throw CocoaError.writing(destination, failure.number) }
     }
 
     /// Moves the whole file to its destination, unless that was done before.
@@ -238,11 +230,6 @@ extension PartialFile {
 }
 
 // MARK: - Errors
-
-/// The number of a POSIX error, taken where it occurs.
-struct POSIXFailure: Error {
-    let number = errno
-}
 
 extension CocoaError {
     /// The error for a `file` that cannot be written, by the number of a POSIX error.

@@ -26,7 +26,8 @@ package final class Resumption: Sendable {
     /// The entity tag of these bytes; `nil` if there are none.
     package var eTag: String? { offset > 0 ? state.withLock(\.notes)?.eTag : nil }
     let path: String
-    private var notesPath: String { Self.notesPath(of: path) }
+    private let notesPath: String
+    private let destination: URL
     /// Stands for the URL of the endpoint.
     private let endpoint: String
     private let state: Locked<State>
@@ -34,11 +35,13 @@ package final class Resumption: Sendable {
 
     /// - Parameters:
     ///   - path: The path of the file.
+    ///   - destination: The file that errors name.
     ///   - count: The number of bytes in the file.
     ///   - endpoint: The URL of the endpoint.
-    init(_ path: String, count: Int64, endpoint: URL) {
-        (self.path, self.endpoint) = (path, endpoint.absoluteString.fileNameHash)
-        let notes = DownloadNotes(contentsOf: Self.notesPath(of: path))
+    init(_ path: String, for destination: URL, count: Int64, endpoint: URL) {
+        (self.path, notesPath, self.destination) = (path, path + ".notes", destination)
+        self.endpoint = endpoint.absoluteString.fileNameHash
+        let notes = DownloadNotes(contentsOf: notesPath)
         state = Locked(State(notes: notes, count: count))
         lastWrite.enter()
         if let notes, notes.endpoint == self.endpoint, count <= notes.length {
@@ -60,7 +63,7 @@ package final class Resumption: Sendable {
             return begin(notes, at: 0, end: notes?.length)
         }
         guard var notes = state.withLock(\.notes), let end = notes.end(of: response, from: offset) else { throw UnfitPart() }
-        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw POSIXFailure() }
+        guard ftruncate(descriptor, off_t(offset)) == 0 else { throw CocoaError.writing(destination, errno) }
         if notes.boot != DownloadNotes.currentBoot {
             notes.boot = DownloadNotes.currentBoot
             try notes.write(to: notesPath)
@@ -77,7 +80,7 @@ package final class Resumption: Sendable {
     /// Drops the notes, and then the bytes.
     func discard(_ descriptor: Int32) throws {
         removeNotes()
-        guard ftruncate(descriptor, 0) == 0 else { throw POSIXFailure() }
+        guard ftruncate(descriptor, 0) == 0 else { throw CocoaError.writing(destination, errno) }
         state.withLock { $0.count = 0 }
     }
 
@@ -114,15 +117,13 @@ package final class Resumption: Sendable {
 
     /// Bytes that the disk has not taken are lost, and nobody knows which.
     func synchronize(_ descriptor: Int32) throws -> Bool {
-        do { return try PartialFile.synchronize(descriptor) } catch {
+        do { return try PartialFile.synchronize(descriptor, destination) } catch {
             removeNotes()
             throw error
         }
     }
 
     // MARK: - The notes
-
-    private static func notesPath(of path: String) -> String { path + ".notes" }
 
     func removeNotes() {
         state.withLock { $0.notes = nil }
