@@ -17,6 +17,14 @@ struct SecretCheckTests {
         ("form", { Array($0.escapedAsValue.replacingOccurrences(of: "%20", with: "+").utf8) }),
         ("JSON", { text in (try? JSONEncoder().encode([text])).map { Array($0) } ?? [] }),
         ("JSON in ASCII", { text in text.utf16.flatMap { Array("\\u\(String(UInt32($0) + 0x10000, radix: 16).dropFirst())".utf8) } }),
+        (
+            "JavaScript",
+            { text in
+                text.unicodeScalars.flatMap {
+                    $0.value < 0x80 ? Array("\\x\(String($0.value + 0x100, radix: 16).dropFirst())".utf8) : Array("\($0)".utf8)
+                }
+            }
+        ),
         ("decimal entities", { text in text.unicodeScalars.flatMap { Array("&#\($0.value);".utf8) } }),
         ("hexadecimal entities", { text in text.unicodeScalars.flatMap { Array("&#X\(String($0.value, radix: 16));".utf8) } }),
         (

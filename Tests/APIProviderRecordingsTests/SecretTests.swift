@@ -194,6 +194,13 @@ struct SecretTests {
         #expect(recording.answer() == #"{"login":"octocat","echo":"password-001"}"#)
     }
 
+    @Test("A plain password of Basic authentication has a placeholder, as any other")
+    func plainPassword() {
+        let header = "Basic \(Data("ann:correcthorse".utf8).base64EncodedString())"
+        let recording = NewRecording([exchange(headers: ["Authorization": header])])
+        #expect(recording.problems == [] && recording.replacer.exchanges[0].headers["Authorization"] == "Basic user-001:password-001")
+    }
+
     @Test("Each of several cookies in one field is a secret of its own, and so is what JSON in a cookie has")
     func cookies() {
         let json = #"{"id":"a1b2c3d4e5f6a7b8","theme":"dark"}"#.escapedAsValue

@@ -2,7 +2,7 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A text without escapes of JSON, URLs and HTML, and without NULs, as UTF-16 has them. Escapes of escapes are decoded, too.
+/// A text without escapes of JSON, JavaScript, URLs and HTML, and without NULs, as UTF-16 has them. Escapes of escapes are decoded, too.
 struct DecodedText {
     private(set) var bytes: [UInt8]
     /// Where each byte comes from, and the end. `nil` if there was no escape.
@@ -38,15 +38,25 @@ extension [UInt8] {
     /// What the escape at `place` stands for, and its end.
     fileprivate func escape(at place: Int) -> (text: [UInt8], end: Int)? {
         switch self[place] {
-        case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) }
+        case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) } ?? scriptEscape(at: place)
         case 0: ([], place + 1)
-        case UInt8(ascii: "%"): percentEscape(at: place).map { ([$0], place + 3) }
+        case UInt8(ascii: "%"): hexByte(at: place + 1).map { ([$0], place + 3) }
         default: characterReference(at: place)
         }
     }
 
-    private func percentEscape(at place: Int) -> UInt8? {
-        guard place + 2 < count, let high = self[place + 1].hexValue, let low = self[place + 2].hexValue else { return nil }
+    /// JavaScript has `\x3D` and `\'`, besides what JSON has.
+    private func scriptEscape(at place: Int) -> (text: [UInt8], end: Int)? {
+        guard place + 1 < count else { return nil }
+        switch self[place + 1] {
+        case UInt8(ascii: "'"): return ([UInt8(ascii: "'")], place + 2)
+        case UInt8(ascii: "x"): return hexByte(at: place + 2).map { (Array("\(Unicode.Scalar($0))".utf8), place + 4) }
+        default: return nil
+        }
+    }
+
+    private func hexByte(at place: Int) -> UInt8? {
+        guard place + 1 < count, let high = self[place].hexValue, let low = self[place + 1].hexValue else { return nil }
         return high << 4 | low
     }
 

@@ -4,7 +4,7 @@ import Foundation
 
 /// Tries to find secrets in what is about to be written, however they are written there. It knows nothing of how they were replaced.
 ///
-/// Text is decoded until nothing changes: escapes of JSON, URLs and HTML in any order, UTF-16, and Base64. A secret of fewer than eight
+/// Text is decoded until nothing changes: escapes of JSON, JavaScript, URLs and HTML in any order, UTF-16, and Base64. A secret of fewer than eight
 /// bytes is not looked for, and one that is split over two texts is not found.
 struct SecretCheck: Sendable {
     private let search: TextSearch

@@ -185,7 +185,7 @@ extension Message.Part {
 
     /// The expression for a value right behind its name, in which `TEXTS` is what may stand there.
     fileprivate func pattern(for value: NamedValue) -> String {
-        if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s="](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
+        if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s=":](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
         let behind = #"["'\]]*\s*(?:[=:]|[^<>]*>)[\s"'\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
         return "(?<![\\w-])\(NSRegularExpression.escapedPattern(for: value.key))(?:\(behind))(TEXTS)(?![\\w.]*\\w)"
     }
