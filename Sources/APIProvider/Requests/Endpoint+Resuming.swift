@@ -17,8 +17,8 @@ extension Endpoint where Response == URL {
     /// anew for each download, request a URL that redirects to them.
     ///
     /// The request is a GET without a body. It sets `Range`, `If-Range` and `Accept-Encoding` itself, so it is invalid with one of these of
-    /// your own. The progress begins at the number of bytes that are there already, and the response that ``validating(_:)`` gets then has
-    /// the status 206.
+    /// your own. With the head of the response, the progress begins at the number of bytes that are there already. The response that
+    /// ``validating(_:)`` gets then has the status 206.
     ///
     /// ### One at a time
     ///

@@ -23,7 +23,7 @@ struct DownloadNotes: Codable, Sendable {
 
     /// Returns `nil` unless the rest of this response could be asked for.
     init?(_ response: HTTPURLResponse, endpoint: String) {
-        guard let eTag = response.strongETag, let length = response.bodyLength else { return nil }
+        guard response.statusCode == 200, let eTag = response.strongETag, let length = response.bodyLength else { return nil }
         (self.endpoint, path, self.eTag, self.length) = (endpoint, response.hashOfPath, eTag, length)
     }
 
@@ -57,8 +57,9 @@ struct DownloadNotes: Codable, Sendable {
     /// The identity of the time since the system was started; `nil` if the system does not tell.
     static let currentBoot: String? = {
         #if canImport(Darwin)
-        var (id, size) = ([CChar](repeating: 0, count: 64), 64)
-        return sysctlbyname("kern.bootsessionuuid", &id, &size, nil, 0) == 0 ? String(cString: id) : nil
+        var (id, size) = ([UInt8](repeating: 0, count: 64), 64)
+        guard sysctlbyname("kern.bootsessionuuid", &id, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: id.prefix { $0 != 0 }, as: UTF8.self)
         #else
         return try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8)
         #endif

@@ -57,6 +57,34 @@ struct LikeANetworkTests {
         #expect(answer.headers["Content-Length"] == "2" && answer.data.isEmpty)
     }
 
+    @Test(
+        "A file is served whole or in part, by the Range and the If-Range of a request, and breaks off where the stub says",
+        arguments: [
+            (nil, nil, 200, nil, "0123456789"), ("bytes=4-", nil, 206, "bytes 4-9/10", "456789"),
+            ("bytes=0-0", nil, 206, "bytes 0-0/10", "0"), ("bytes=8-99", nil, 206, "bytes 8-9/10", "89"),
+            ("bytes=-3", nil, 206, "bytes 7-9/10", "789"), ("bytes=-30", nil, 206, "bytes 0-9/10", "0123456789"),
+            ("bytes=10-", nil, 416, "bytes */10", ""), ("bytes=-0", nil, 416, "bytes */10", ""),
+            ("bytes=5-4", nil, 200, nil, "0123456789"), ("bytes=0-1,4-5", nil, 200, nil, "0123456789"),
+            ("lines=0-1", nil, 200, nil, "0123456789"), ("bytes=4-", "\"v1\"", 206, "bytes 4-9/10", "456789"),
+            ("bytes=4-", "\"v2\"", 200, nil, "0123456789"),
+        ] as [(String?, String?, Int, String?, String)])
+    func ranges(range: String?, ifRange: String?, status: Int, contentRange: String?, body: String) async throws {
+        let file = StubResponse.ranges(of: Data("0123456789".utf8), eTag: "\"v1\"")
+        MockURLProtocol.stub(
+            .get, "/a", respond: .sequence([file, file, file.breakingOff(with: URLError(.networkConnectionLost), after: 5)]))
+        let headers: HTTPHeaders = ["Range": range, "If-Range": ifRange]
+        let endpoint = Endpoint<APIResponse>(.get, "/a", headers: headers) { $0 }.validating { _ in }
+        for way in Way.allCases {
+            let response = try await way.provider.request(endpoint).value
+            #expect(response.statusCode == status && response.headers["Content-Range"] == contentRange)
+            #expect(response.text == body && response.headers["ETag"] == "\"v1\"")
+        }
+        let log = Log<Int64>()
+        let error = try await mocked.failure(of: endpoint.onProgress { log.append($0.bytesReceived) })
+        #expect(error.urlError?.code == .networkConnectionLost)
+        #expect(log.entries.max() ?? 0 == Int64(min(body.count, 5)))
+    }
+
     @Test("A status below 200 is what the stub says", arguments: [100, 101, 103, 199], Way.allCases)
     func informational(status: Int, way: Way) async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(status))

@@ -57,7 +57,8 @@ struct ResumingTests {
         #expect(server.ranges == [nil, "bytes=\(count)-"])
         #expect(server.requests.map { $0.headers["if-range"] } == [nil, "\"v1\""])
         #expect(server.requests.map { $0.headers["accept-encoding"] } == ["identity", "identity"])
-        #expect(progress.entries.first == TransferProgress(bytesReceived: Int64(count), bytesToReceive: 20_000))
+        let first = progress.entries.first { $0.bytesToReceive != nil }
+        #expect(first == TransferProgress(bytesReceived: Int64(count), bytesToReceive: 20_000))
         #expect(progress.entries.last == TransferProgress(bytesReceived: 20_000, bytesToReceive: 20_000))
         #expect(statuses.entries == [206])
     }
