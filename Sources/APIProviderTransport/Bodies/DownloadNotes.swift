@@ -51,8 +51,13 @@ struct DownloadNotes: Codable, Sendable {
     }
 
     func write(to path: String) throws {
-        try PartialFile.replace(URL(fileURLWithPath: path), with: JSONEncoder().encode(self), mode: 0o600)
+        let file = URL(fileURLWithPath: path)
+        let name = file.lastPathComponent + Self.newSuffix
+        try PartialFile.replace(file, with: JSONEncoder().encode(self), mode: 0o600, name: name)
     }
+
+    /// The end of the name of notes that are being written. It is always the same, so that those of a killed process can be removed.
+    static let newSuffix = ".new"
 
     /// The identity of the time since the system was started; `nil` if the system does not tell.
     static let currentBoot: String? = {

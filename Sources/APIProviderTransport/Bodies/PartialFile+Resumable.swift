@@ -56,7 +56,7 @@ extension PartialFile.Target {
     /// `.video.mp4.partial` beside `video.mp4`. A name that would be too long with that of the notes is cut, and ends in a hash.
     fileprivate var partialPath: String {
         let name = (path as NSString).lastPathComponent
-        let longest = 255 - "..partial.notes".utf8.count
+        let longest = 255 - "..partial.notes.new".utf8.count
         let isLong = name.utf8.count > longest
         return "\(folder)/.\(isLong ? name.cut(to: longest - 16) + name.fileNameHash : name).partial"
     }

@@ -32,10 +32,11 @@ package final class PartialFile: Sendable {
     /// - Parameters:
     ///   - destination: The file to replace.
     ///   - mode: The permissions of a new file, before the process's umask is applied.
-    init(beside destination: URL, mode: mode_t = 0o666) throws {
+    ///   - name: The hidden name; `nil` is one that no other file has.
+    init(beside destination: URL, mode: mode_t = 0o666, name: String? = nil) throws {
         (self.destination, resumption) = (destination, nil)
         target = try Target(of: destination)
-        path = target.folder + "/.\(UUID().uuidString).download"
+        path = "\(target.folder)/\(name ?? ".\(UUID().uuidString).download")"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
         if let mode = target.mode { fchmod(descriptor, mode) }
@@ -171,9 +172,13 @@ package final class PartialFile: Sendable {
 
     /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
-    /// - Parameter isDurable: Whether the file is also complete after a power failure.
-    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
-        let file = try PartialFile(beside: destination, mode: mode)
+    /// - Parameters:
+    ///   - name: The hidden name; `nil` is one that no other file has.
+    ///   - isDurable: Whether the file is also complete after a power failure.
+    package static func replace(
+        _ destination: URL, with data: Data, mode: mode_t = 0o666, name: String? = nil, isDurable: Bool = true
+    ) throws {
+        let file = try PartialFile(beside: destination, mode: mode, name: name)
         try file.append(data)
         try file.finish(isDurable: isDurable)
         try file.moveToDestination()

@@ -41,6 +41,7 @@ package final class Resumption: Sendable {
     init(_ path: String, for destination: URL, count: Int64, endpoint: URL) {
         (self.path, notesPath, self.destination) = (path, path + ".notes", destination)
         self.endpoint = endpoint.absoluteString.fileNameHash
+        unlink(notesPath + DownloadNotes.newSuffix)
         let notes = DownloadNotes(contentsOf: notesPath)
         state = Locked(State(notes: notes, count: count))
         lastWrite.enter()

@@ -143,6 +143,16 @@ struct PartialFileTests {
         #expect(server.ranges == [nil, nil])
     }
 
+    @Test("Notes that a killed process had begun to write are removed")
+    func unfinishedNotes() async throws {
+        let server = try server()
+        await breakOff(server)
+        try Data("half".utf8).write(to: folder.url(".file.bin.partial.notes.new"))
+        _ = try await provider.request(endpoint(server)).value
+        #expect(try folder.names == ["file.bin"])
+        #expect(server.ranges == [nil, "bytes=12000-"])
+    }
+
     @Test("What is kept for a destination can be removed, and removing nothing is no error")
     func removing() async throws {
         let server = try server()
