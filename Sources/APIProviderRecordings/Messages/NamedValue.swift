@@ -70,7 +70,9 @@ struct NamedValue {
         } else {
             // Times and plain URLs are in most bodies.
             let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
-            found = isPlain ? [] : Self.pairs(in: text)
+            // HTML has JSON in attributes, with entities, and URLs have URLs. Without a backslash, a quote in a text would end it.
+            let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
+            found = isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
         }
         for index in found.indices {
             (found[index].place, found[index].offset) = (place, offset)
