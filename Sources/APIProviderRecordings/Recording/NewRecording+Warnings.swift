@@ -30,9 +30,10 @@ extension NewRecording {
             }
     }
 
-    /// Where secrets that are replaced only under their names still stand.
+    /// Where secrets that are replaced only under their names still stand, the longest first.
     private var standingElsewhere: [String] {
-        let common = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }.prefix(50)
+        let all = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }
+        let common = all.sorted { $0.text.utf8.count > $1.text.utf8.count }.prefix(50)
         return common.compactMap { secret in
             let exchange = replacer.exchanges.first { exchange in
                 [false, true].contains { Message(exchange, isResponse: $0).bytes.contains(secret.text) }
