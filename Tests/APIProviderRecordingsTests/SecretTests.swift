@@ -126,6 +126,8 @@ struct SecretTests {
                 "event: a\ndata: {\"token\":\ndata: \"token-001\"}\n\ndata: 2\n\n"
             ),
             ("application/x-ndjson", "{\"token\":\"abc123DEF456\"}\r\n{\"n\":", "{\"token\":\"token-001\"}\r\n{\"n\":"),
+            ("text/yaml", "db:\n  password: abc123DEF\n  name: x\n", "db:\n  password: password-001\n  name: x\n"),
+            ("text/plain", "['password' => 'abc123DEF', :token=>\"abc123XYZ\"]", "['password' => 'password-001', :token=>\"token-001\"]"),
             ("text/html", "<a href='/x?a=1&amp;password=abc123DEF'>", "<a href='/x?a=1&amp;password=password-001'>"),
             (
                 "text/html", "<div data-props=\"{&quot;csrfToken&quot;:&quot;abc123DEF&quot;,&quot;n&quot;:1}\">",

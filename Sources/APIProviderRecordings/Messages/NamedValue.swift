@@ -99,10 +99,11 @@ struct NamedValue {
         }
     }
 
+    /// A value without quotes is on the line of its name.
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
-                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*[=:]\s*(?!//)(?:(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*(?:=>?|:)(?:\s*(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|[ \t]*(?!//)([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
             ),
             1, [3, 4], false
         ), (Expression(#"<(?:[\w-]+:)?([\w.-]{1,100})[^<>]{0,4096}>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),
