@@ -126,7 +126,13 @@ struct SecretTests {
                 "event: a\ndata: {\"token\":\ndata: \"token-001\"}\n\ndata: 2\n\n"
             ),
             ("application/x-ndjson", "{\"token\":\"abc123DEF456\"}\r\n{\"n\":", "{\"token\":\"token-001\"}\r\n{\"n\":"),
+            ("text/yaml", "db:\n  password: abc123DEF\n  name: x\n", "db:\n  password: password-001\n  name: x\n"),
+            ("text/plain", "['password' => 'abc123DEF', :token=>\"abc123XYZ\"]", "['password' => 'password-001', :token=>\"token-001\"]"),
             ("text/html", "<a href='/x?a=1&amp;password=abc123DEF'>", "<a href='/x?a=1&amp;password=password-001'>"),
+            (
+                "text/html", "<div data-props=\"{&quot;csrfToken&quot;:&quot;abc123DEF&quot;,&quot;n&quot;:1}\">",
+                "<div data-props=\"{&quot;csrfToken&quot;:&quot;token-001&quot;,&quot;n&quot;:1}\">"
+            ), ("text/plain", "next=%2Flogin%3Fpassword%3Dabc123DEF%26n%3D1", "next=%2Flogin%3Fpassword%3Dpassword-001%26n%3D1"),
             (
                 "text/html",
                 "<meta name=\"csrf-token\" content=\"Zk39&#43;kE02\"><input value='Zk39+kE03' type=hidden name='authenticity_token'>",

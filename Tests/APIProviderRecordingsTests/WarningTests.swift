@@ -18,6 +18,19 @@ struct WarningTests {
         #expect(kept == ["Kept as they came: node_id. Hide one with hiding: […]."])
     }
 
+    @Test("A plain word stays away from its name, and that is told without the word, before shorter ones")
+    func plainWords() {
+        let fields = ["pin1", "pin2", "pin3", "pin4", "pin5"].map { "\"\($0)\":\"ab\($0)\"" }.joined(separator: ",")
+        let answer = "{\"note\":\"It is correcthorse, abpin1 abpin2 abpin3 abpin4 abpin5.\"}"
+        let recording = NewRecording([sending("{\(fields),\"password\":\"correcthorse\"}", answer: answer)])
+        #expect(recording.problems == [] && recording.answer() == answer && !recording.body().contains("correcthorse"))
+        #expect(
+            recording.warnings.contains(
+                "password-001 is too short or too common to be replaced everywhere. It also stands in POST https://a.example/."),
+            "\(recording.warnings)")
+        #expect(!recording.warnings.joined().contains("correcthorse"))
+    }
+
     @Test("A name that the test gives and nothing has is told, with the nearest")
     func unusedNames() {
         let comparison = Comparison(

@@ -70,7 +70,9 @@ struct NamedValue {
         } else {
             // Times and plain URLs are in most bodies.
             let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
-            found = isPlain ? [] : Self.pairs(in: text)
+            // HTML has JSON in attributes, with entities, and URLs have URLs. Without a backslash, a quote in a text would end it.
+            let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
+            found = isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
         }
         for index in found.indices {
             (found[index].place, found[index].offset) = (place, offset)
@@ -97,10 +99,11 @@ struct NamedValue {
         }
     }
 
+    /// A value without quotes is on the line of its name.
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
-                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*[=:]\s*(?!//)(?:(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*(?:=>?|:)(?:\s*(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|[ \t]*(?!//)([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
             ),
             1, [3, 4], false
         ), (Expression(#"<(?:[\w-]+:)?([\w.-]{1,100})[^<>]{0,4096}>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),

@@ -9,7 +9,9 @@ extension NewRecording {
     func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
         var warnings = unusedNames(sent, comparison) + standingElsewhere.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
-        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.holdsSecret($0.key) }.keys.sorted()
+        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.holdsSecret($0.key) }.keys.map {
+            $0.isEmpty ? "a whole text" : $0
+        }.sorted()
         if !kept.isEmpty {
             let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
             warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
@@ -30,9 +32,10 @@ extension NewRecording {
             }
     }
 
-    /// Where secrets that are replaced only under their names still stand.
+    /// Where secrets that are replaced only under their names still stand, the longest first.
     private var standingElsewhere: [String] {
-        let common = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }.prefix(50)
+        let all = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }
+        let common = all.sorted { $0.text.utf8.count > $1.text.utf8.count }.prefix(50)
         return common.compactMap { secret in
             let exchange = replacer.exchanges.first { exchange in
                 [false, true].contains { Message(exchange, isResponse: $0).bytes.contains(secret.text) }
