@@ -1,9 +1,9 @@
-// Every request returns a `Single`, and its parts stand in APIProviderTransport, so `import APIProvider` imports both, too. With
+// A request returns a `Single`, and its parts are in APIProviderTransport, so `import APIProvider` imports both. With
 // `MemberImportVisibility`, each file would otherwise need three imports.
 @_exported public import APIProviderTransport
 @_exported public import MiniRx
 
-/// Sends requests. Depend on this protocol instead of on ``DefaultAPIProvider``, so that a test can supply the responses.
+/// Sends requests. Depend on this protocol instead of ``DefaultAPIProvider``, so that a test can supply the responses.
 public protocol APIProvider: Sendable {
     /// Returns a single that builds and sends `request` at each subscription, and succeeds with the value of its response.
     func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response>
@@ -12,11 +12,10 @@ public protocol APIProvider: Sendable {
 extension APIProvider {
     /// Returns a single that builds and sends `endpoint` at each subscription, and succeeds with the value of its response.
     ///
-    /// It does the same as ``request(_:)`` for any request. With a type in place of a protocol, the compiler can infer the types of a chain
-    /// such as `provider.request(.me).flatMap { provider.request(.repositories(of: $0.login)) }`.
+    /// The same as ``request(_:)`` for any request. With a type in place of a protocol, the compiler can infer the types of a chain such as
+    /// `provider.request(.me).flatMap { provider.request(.repositories(of: $0.login)) }`.
     public func request<Response: Sendable>(_ endpoint: Endpoint<Response>) -> Single<Response> { send(endpoint) }
 
-    /// Calls the protocol's own `request(_:)`. In the overload for `Endpoint`, `request(endpoint)` would call that overload again, without
-    /// end.
+    /// Calls the protocol's own `request(_:)`. In the overload for `Endpoint`, `request(endpoint)` would call itself without end.
     private func send<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> { self.request(request) }
 }

@@ -8,18 +8,18 @@ public import Testing
 
 /// Answers a test from a recording, in a mock network of its own: `.mockNetwork(recording: "search")`.
 ///
-/// The issues are those of `.mockNetwork`. With Swift 6.2 or later, a test that fails attaches its requests and their answers as a HAR file
-/// without secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer tools
-/// open it.
+/// The issues are those of `.mockNetwork`. With Swift 6.2 or later, a failed test attaches its requests and their answers as a HAR file
+/// without secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer
+/// tools open it.
 public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
-    /// `true`: on a suite, the trait applies to every test in it, including those of inner suites.
+    /// `true`: on a suite, the trait applies to every test, including those of inner suites.
     public var isRecursive: Bool { true }
 
     let recording: Recording
 
-    /// Runs `function`, which is the `test` or one `testCase` of it, in a scope of its own, with the recording.
+    /// Runs `function`, the `test` or one `testCase`, in a scope of its own, with the recording.
     ///
-    /// - Throws: The error of the test, unless it is already recorded as an issue.
+    /// - Throws: The error of the test, unless already recorded as an issue.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -46,28 +46,28 @@ extension Trait where Self == RecordingTrait {
     /// }
     /// ```
     ///
-    /// Everything else is as with `.mockNetwork`. Stubs answer before the recording. At the end of a replay, a warning names the
-    /// entries that the test has not asked for.
+    /// Everything else is as with `.mockNetwork`. Stubs answer before the recording. At the end of a replay, a warning names unused
+    /// entries.
     ///
     /// ### Recording and replaying
     ///
-    /// `swift test` replays it and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and writes the
-    /// file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes nothing, and
-    /// fails if its answers have changed.
+    /// `swift test` replays the recording and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and
+    /// writes the file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes
+    /// nothing, and fails for changed answers.
     ///
-    /// Recording and verifying need Swift 6.2 or later, because only then does a trait know whether its test has failed.
+    /// Recording and verifying need Swift 6.2 or later, where a trait knows whether its test failed.
     ///
     /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
     ///
     /// - Parameters:
     ///   - name: The name of the recording.
-    ///   - hidden: Names of headers, query items, members, fields and cookies whose values are secret, too, with all that is below them.
-    ///   - kept: Names whose values are no secrets, exactly as they are written.
-    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of headers that are stored and compared, too.
-    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change what the test gets.
+    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
+    ///   - kept: Exact names of values that are no secrets.
+    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of other headers to store and compare.
+    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - filePath: The source file of the test.

@@ -21,32 +21,31 @@ extension MockURLProtocol {
     /// }
     /// ```
     ///
-    /// Use it in XCTest, and for each argument of a parameterized test: `withRecording("search-\(argument)")`. Other tests use the trait
-    /// `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope. Stubs answer before the recording.
-    /// <doc:RecordAndReplay> says how to record, what is secret, and what is compared.
+    /// Use this method in XCTest, and for each argument of a parameterized test: `withRecording("search-\(argument)")`. Other tests use the
+    /// trait `.mockNetwork(recording:)`. The operation runs on the caller's actor, in its own scope. Stubs answer before the recording. For
+    /// recording, secrets and comparison, see <doc:RecordAndReplay>.
     ///
-    /// A failed test writes nothing. XCTest has no hook for failures, so pass
-    /// `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`. Failures of Swift Testing count by
-    /// themselves, with Swift 6.2 or later and if the test has the trait `.mockNetwork`.
+    /// A failed test writes nothing. XCTest has no hook for failures, so pass `hasFailed: { (self.testRun?.totalFailureCount ?? 0) > 0 }`.
+    /// Failures of Swift Testing count by themselves, with Swift 6.2 or later and the trait `.mockNetwork`.
     ///
     /// - Parameters:
-    ///   - name: The name of the recording, which no other test has.
-    ///   - hidden: Names of headers, query items, members, fields and cookies whose values are secret, too, with all that is below them.
-    ///   - kept: Names whose values are no secrets, exactly as they are written.
-    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of headers that are stored and compared, too.
-    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change what the test gets.
+    ///   - name: The name of the recording, unique among tests.
+    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
+    ///   - kept: Exact names of values that are no secrets.
+    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of other headers to store and compare.
+    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
-    ///   - hasFailed: Whether the test has failed without throwing an error.
+    ///   - hasFailed: Whether the test failed without throwing an error.
     ///   - filePath: The source file of the test.
     ///   - line: The line of the call, for messages.
     ///   - function: The test, for messages.
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
-    /// - Throws: The error of `operation`, or else what `MockURLProtocol.verify()` throws. Also throws if there is no recording, if it
-    ///   cannot be read, if it is not written, or if `MOCK_NETWORK=verify` has found a change.
+    /// - Throws: The error of `operation`, or else of `MockURLProtocol.verify()`. Also throws without a recording, with an unreadable one,
+    ///   for one that is not written, and if `MOCK_NETWORK=verify` finds a change.
     public static func withRecording<R>(
         _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],
@@ -74,8 +73,7 @@ extension MockURLProtocol {
 
     // MARK: - In an app
 
-    /// Answers the requests of the current scope from a HAR file, outside of any test: in a preview, or in an app that a UI test has
-    /// launched.
+    /// Answers the requests of the current scope from a HAR file, outside of any test: in a preview, or in an app of a UI test.
     ///
     /// ```swift
     /// func makeProvider() throws -> DefaultAPIProvider {
@@ -88,16 +86,15 @@ extension MockURLProtocol {
     /// }
     /// ```
     ///
-    /// A request that the file does not answer fails with a report. If several files were given, the newest is asked first. `reset()`
-    /// removes them.
+    /// A request without an answer in the file fails with a report. Of several files, the newest comes first. `reset()` removes them.
     ///
     /// - Parameters:
     ///   - file: A recording, or the file of a browser or a proxy.
-    ///   - ignored: Names of lines that are not compared, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of headers that are compared, too.
-    ///   - repeated: Requests that change nothing and may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - isForAnyHost: Whether it also answers requests to other hosts, schemes and ports.
-    /// - Throws: If the file cannot be read: a sentence that says where it is wrong.
+    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
+    ///   - compared: Names of other headers to compare.
+    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - isForAnyHost: Whether the file also answers requests to other hosts, schemes and ports.
+    /// - Throws: For an unreadable file, an error with the place of the fault.
     public static func replay(
         contentsOf file: URL, ignoring ignored: [String] = [], comparing compared: [String] = [], repeating repeated: [String] = [],
         forAnyHost isForAnyHost: Bool = false
@@ -113,8 +110,8 @@ extension MockURLProtocol {
 
     // MARK: - A failed test
 
-    /// The requests of the scope and their answers for the attachment of a failed test; `nil` if no request has come. They are a HAR 1.2
-    /// file without secrets or, if the check finds a secret in it, a text that says where.
+    /// The requests of the scope and their answers for the attachment of a failed test; `nil` without requests. A HAR 1.2 file without
+    /// secrets or, if the check finds a secret, a text with its place.
     package static var attachment: (file: Data, extension: String)? {
         let traffic = logs.compactMap { $0 as? RecordedTraffic }
         var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
@@ -132,7 +129,7 @@ extension MockURLProtocol {
 }
 
 extension RecordedExchange {
-    /// A request that a mock has answered.
+    /// A request answered by a mock.
     fileprivate init(_ answered: AnsweredRequest) {
         self.init(answered.request)
         started = answered.started

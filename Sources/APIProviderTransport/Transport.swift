@@ -1,7 +1,7 @@
 import Foundation
 public import MiniRx
 
-/// Sends requests. Write your own to use something other than `URLSession`.
+/// Sends requests. Write a transport of your own to replace `URLSession`.
 ///
 /// ```swift
 /// let offline = ClosureTransport { request in
@@ -10,31 +10,29 @@ public import MiniRx
 /// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {
-    /// Returns a single that sends `request` at each subscription, and succeeds with the response, whatever its status. Disposing stops the
+    /// Returns a single that sends `request` at each subscription, and succeeds with the response of any status. Disposing stops the
     /// transfer.
     ///
-    /// Return redirects as responses: the provider follows them as ``RequestOptions/redirectPolicy`` says, and calls this method for each
-    /// request that they lead to. Fail a request whose URL has a scheme that the transport does not know: nothing else looks at it. The URL
-    /// has no fragment.
+    /// Return redirects as responses: the provider follows them by ``RequestOptions/redirectPolicy``, and calls this method for each next
+    /// request. Fail a request with an unknown scheme: nothing else checks the scheme. The URL has no fragment.
     ///
-    /// A transport that does not support files or streams may return the body in memory. The body is then written to the file, or becomes
-    /// the only chunk of the stream.
+    /// A transport without support for files or streams may return the body in memory. The body then goes to the file, or is the only chunk
+    /// of the stream.
     func send(_ request: PreparedRequest) -> Single<APIResponse>
 
-    /// Returns the header fields that the transport would add to `request` now, or set in place of its own: cookies, and defaults of its
-    /// configuration.
+    /// Returns the header fields that the transport would now add to `request`, or replace: cookies, and the configuration's defaults.
     ///
-    /// A cache asks, because a response may vary by them. The default is `nil`, which means that they are unknown. Then a response that
-    /// varies by `Authorization` or `Cookie` is stored only if the request itself has that header. Return `[:]` if the transport adds none.
+    /// For a cache, because a response may vary by them. The default `nil` means unknown: a response that varies by `Authorization` or
+    /// `Cookie` is then stored only if the request itself has that header. Return `[:]` for no fields.
     func addedHeaders(for request: PreparedRequest) -> HTTPHeaders?
 }
 
 extension Transport {
-    /// `nil`: they are unknown.
+    /// `nil`: unknown.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { nil }
 }
 
-/// A transport that calls a closure.
+/// Sends requests with a closure.
 public struct ClosureTransport: Transport {
     @HiddenFromReflection private var addedHeaders: HTTPHeaders?
     private let send: @Sendable (PreparedRequest) -> Single<APIResponse>
@@ -42,14 +40,14 @@ public struct ClosureTransport: Transport {
     /// Creates a transport that calls `send` for each request.
     ///
     /// - Parameters:
-    ///   - addedHeaders: The header fields that `send` adds to each request: `[:]` if it adds none. `nil` means that they are unknown: see
+    ///   - addedHeaders: The header fields that `send` adds to each request, or `[:]`. `nil` means unknown: see
     ///     ``Transport/addedHeaders(for:)``.
     ///   - send: Returns the response to a request.
     public init(addedHeaders: HTTPHeaders? = nil, _ send: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>) {
         (self.addedHeaders, self.send) = (addedHeaders, send)
     }
 
-    /// The headers that the transport was created with.
+    /// The transport's `addedHeaders`.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { addedHeaders }
 
     /// Returns the closure's single for `request`.

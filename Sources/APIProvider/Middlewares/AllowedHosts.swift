@@ -1,6 +1,6 @@
 import Foundation
 
-/// The hosts to which a middleware adds what it has: those that the app names, or else the origin of the provider's base URL.
+/// The hosts for a middleware's headers or parameters: the app's, or else the origin of the provider's base URL.
 struct AllowedHosts: Sendable {
     private let hosts: Set<String>?
     private let middleware: String
@@ -14,10 +14,9 @@ struct AllowedHosts: Sendable {
     /// Whether neither the app nor a base URL names a host.
     func areUnspecified(for request: PreparedRequest) -> Bool { hosts == nil && request.baseURL == nil }
 
-    /// Whether `request` goes to one of them. Over `http`, it does only if the base URL is `http`, too.
+    /// Whether `request` goes to one of the hosts. Over `http`, only if the base URL is `http`, too.
     ///
-    /// A request does not count if another host has redirected it here, or a host over `http`: that one, or whoever is in between, has
-    /// chosen the URL.
+    /// A request redirected here from another host, or over `http`, does not count: that host, or someone in between, chose the URL.
     func contains(_ request: PreparedRequest) throws -> Bool {
         let (url, baseURL) = (request.url, request.baseURL)
         guard let hosts else {
@@ -45,7 +44,7 @@ extension String {
         return (hasBrackets ? String(dropFirst().dropLast()) : self).lowercased()
     }
 
-    /// Whether it is a name or an address of a host, and no URL, path or pattern.
+    /// Whether the text is a name or an address of a host, and no URL, path or pattern.
     fileprivate var isHost: Bool {
         var address = in6_addr()
         let isName = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }

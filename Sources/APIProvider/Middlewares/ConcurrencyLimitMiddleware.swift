@@ -1,7 +1,7 @@
 import Foundation
 public import MiniRx
 
-/// Limits the number of requests that run at the same time. Others wait for their turn, first come, first served.
+/// Limits the number of running requests. Others wait for their turn, first come, first served.
 ///
 /// ```swift
 /// DefaultAPIProvider(
@@ -10,8 +10,8 @@ public import MiniRx
 ///
 /// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives.
 ///
-/// It stands after an ``AuthenticationMiddleware`` in the list, so that a request that waits for a refresh holds no place. With the two in the
-/// other order, each request fails with an error that says so.
+/// Put the limit after an ``AuthenticationMiddleware``: a request waiting for a refresh then holds no place. In the other order, each
+/// request fails with an error about the order.
 ///
 /// ``Endpoint/timeoutInterval`` starts when the request is sent. ``Endpoint/timeout(_:)`` also counts the wait.
 public struct ConcurrencyLimitMiddleware: Middleware {
@@ -20,14 +20,14 @@ public struct ConcurrencyLimitMiddleware: Middleware {
 
     /// Creates a middleware.
     ///
-    /// - Parameter maxConcurrent: The number of requests that may run at the same time. With a number below 1, each request fails with an
-    ///   error that says so.
+    /// - Parameter maxConcurrent: The largest number of running requests. With a number below 1, each request fails with an error about the
+    ///   number.
     public init(maxConcurrent: Int) {
         self.maxConcurrent = maxConcurrent
         limiter = RequestLimiter(limit: maxConcurrent)
     }
 
-    /// Passes `request` to `next` when it is its turn.
+    /// Passes `request` to `next` at its turn.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard maxConcurrent > 0 else {
             return .error(
@@ -50,7 +50,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
 private enum HoldsPlaceKey: BuiltInOptionKey { static var defaultValue: Bool { false } }
 
 extension PreparedRequest {
-    /// Throws if it holds a place of a ``ConcurrencyLimitMiddleware``: a refresh that it waited for might never get one.
+    /// Throws if the request holds a place of a ``ConcurrencyLimitMiddleware``: the awaited refresh might never get one.
     func checkItHoldsNoPlace() throws {
         guard options[HoldsPlaceKey.self] else { return }
         throw APIError.invalidRequest(reason: "its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two")

@@ -6,11 +6,11 @@ public import MiniRx
 /// DefaultQueryMiddleware(["appid": token, "lang": "en"])
 /// ```
 ///
-/// A parameter that the query of a request already has is not added, so the URL of a next page gets none twice. All other parameters of the
-/// URL keep their bytes. A request that a redirect leads to keeps the query that the server has given it.
+/// A parameter already in the query is not added, so the URL of a next page gets none twice. All other parameters keep their bytes. After a
+/// redirect, the request keeps the server's query.
 ///
-/// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no value of a query, and they
-/// hide the values of six bytes and more wherever a server repeats them.
+/// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no values of a query, and
+/// hide values of six bytes and more where a server repeats them.
 public struct DefaultQueryMiddleware: Middleware {
     /// A closure, so that a dump of the middleware does not show the values.
     private let query: @Sendable () -> QueryParameters
@@ -26,7 +26,7 @@ public struct DefaultQueryMiddleware: Middleware {
         (self.query, self.hosts) = ({ query }, AllowedHosts(hosts, of: "DefaultQueryMiddleware"))
     }
 
-    /// Passes `request` to `next` with the parameters that it does not have.
+    /// Passes `request` to `next` with the missing parameters.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard try hosts.contains(request), request.redirects.isEmpty else { return next(request) }
@@ -35,7 +35,7 @@ public struct DefaultQueryMiddleware: Middleware {
             let missing = query().filter { !names.contains($0.name) }
             var request = request
             request.query = own + QueryParameters(missing)
-            // A shorter one, such as "en", may be a segment of the path by chance.
+            // A shorter value, such as "en", may be a segment of the path by chance.
             for value in missing.compactMap(\.value) where value.utf8.count >= 6 { request.hide(value) }
             return next(request)
         } catch {

@@ -9,7 +9,7 @@ import FoundationNetworking
 import os
 #endif
 
-/// Logs each request when it ends. It shows what ``Redaction`` shows.
+/// Logs each request at its end, with the redaction of ``Redaction``.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
@@ -19,13 +19,13 @@ import os
 ///
 /// If a request has the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.
 ///
-/// As the last middleware, it logs each attempt on a line. As the first, it logs what the caller gets.
+/// The last middleware logs each attempt on a line. The first logs the caller's result.
 ///
 /// ### Reading the log
 ///
 /// On Apple's systems, the lines go to the unified log: filter for the category `network` in Xcode or in Console. The subsystem is the
-/// bundle identifier of the app. What failed, or has a status of 400 or more, has the level error, and the rest the level debug. Elsewhere,
-/// the lines go to standard error.
+/// bundle identifier of the app. Failures and statuses of 400 or more use the error level; everything else uses debug. Elsewhere, the lines
+/// go to standard error.
 public struct LoggingMiddleware: Middleware {
     /// The amount of detail.
     public struct Detail: Sendable, Hashable {
@@ -35,7 +35,7 @@ public struct LoggingMiddleware: Middleware {
 
         /// One line for each request.
         public static let line = Detail(kind: .line)
-        /// The line, followed by the headers and the bodies. They are indented, with `>` for the request and `<` for the response.
+        /// The line, followed by the indented headers and bodies, with `>` for the request and `<` for the response.
         ///
         /// Of a body, ``Redaction/standard`` shows the type and the size. To see the beginning of bodies while you develop, write
         /// `LoggingMiddleware(.bodies, redacting: .none)`.
@@ -53,9 +53,8 @@ public struct LoggingMiddleware: Middleware {
     ///   - detail: The amount of detail.
     ///   - redaction: The redaction of the text. With ``Redaction/none``, the log shows everything. In the unified log, its bodies are
     ///     private: they show while a debugger is attached.
-    ///   - log: Gets the text for one request, without a line break at its end. It is called on the thread of the event or of `dispose()`,
-    ///     maybe on several threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one
-    ///     piece elsewhere.
+    ///   - log: Gets the text for one request, without a final line break, on the thread of the event or of `dispose()`, maybe on several
+    ///     threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one piece elsewhere.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         guard let log else {
             let isPrivate = detail == .bodies && redaction == .none
@@ -78,7 +77,7 @@ public struct LoggingMiddleware: Middleware {
 
     // MARK: - Logging a request
 
-    /// Passes `request` to `next`, and logs it when it ends.
+    /// Passes `request` to `next`, and logs the request at its end.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds
@@ -111,7 +110,7 @@ public struct LoggingMiddleware: Middleware {
         var lines = ["\(subject)\(outcome)\(time)"]
         if detail == .bodies {
             lines += request.details(redacting: redaction).map { "  > \($0)" }
-            // `response.request` also has the secrets that inner middlewares have added.
+            // `response.request` also has the secrets of inner middlewares.
             lines += response?.details(redacting: redaction).map { "  < \($0)" } ?? []
         }
         return lines.map(\.onOneLine).joined(separator: "\n")
@@ -129,14 +128,14 @@ extension SingleEvent<APIResponse> {
 
 // MARK: - The default log
 
-/// The log that lines go to by default.
+/// The default log.
 private enum StandardLog {
     #if canImport(os)
     private static let logger = Logger(
         subsystem: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName, category: "network")
 
     static func write(_ text: String, isFailure: Bool, isPrivate: Bool) {
-        // The system cuts a long entry, so each line is one.
+        // The system cuts long entries, so each line is an entry.
         for line in text.split(separator: "\n") {
             let level: OSLogType = isFailure ? .error : .debug
             if isPrivate {

@@ -1,4 +1,4 @@
-/// The refreshes that the current task or thread is part of.
+/// The refreshes of the current task or thread.
 enum RefreshContext {
     @TaskLocal static var enclosingRefreshes: [any AnyObject & Sendable] = []
 }

@@ -6,32 +6,32 @@ public import MiniRx
 import FoundationNetworking
 #endif
 
-/// Sends a request again after a failure that may pass.
+/// Sends a request again after a temporary failure.
 ///
 /// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
 /// endpoint replaces the policy.
 ///
-/// Put it before an ``AuthenticationMiddleware``. Put it before a ``LoggingMiddleware`` that should log each attempt.
+/// Put the retry before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` for each attempt.
 ///
 /// ### Which requests are sent again
 ///
-/// Failures that may pass are the statuses 408, 429, 500, 502, 503 and 504, a connection that timed out, was lost or could not be made, and
-/// a response that is not valid HTTP. After one, a request is sent again if one of these is true:
+/// Temporary failures are the statuses 408, 429, 500, 502, 503 and 504, a timeout, a lost or missing connection, and a response that is not
+/// valid HTTP. A request is then sent again if one of these is true:
 ///
 /// - Its method is idempotent (RFC 9110, section 9.2.2).
 /// - It has the header `Idempotency-Key`.
 /// - It cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// After redirects, it is sent again only if the first two rules allow it for each request of the chain, because the servers have acted on
-/// all of them. A `POST` that a 303 has turned into a `GET` is still a `POST`.
+/// After redirects, the first two rules must allow each request of the chain, because the servers acted on all of them. A `POST` that a 303
+/// turned into a `GET` is still a `POST`.
 ///
 /// ### The waits
 ///
 /// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
-/// `maxDelay`. So clients that failed together do not come back together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or
-/// as a date, it waits for as long as the server asks and up to `baseDelay` more, or for the backoff if that is longer. If the server asks
-/// for more than `maxDelay`, the request is not sent again, and the caller gets that response. A date is compared with the response's own
-/// `Date`, so a wrong clock does no harm. Of several such fields, the longest counts, and a part of a second counts as a whole one.
+/// `maxDelay`. So clients that failed together do not return together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
+/// date, the wait is as long as the server asks and up to `baseDelay` more, or the backoff if longer. If the server asks for more than
+/// `maxDelay`, the request is not sent again, and the caller gets that response. A date is compared with the response's own `Date`, so a
+/// wrong clock does no harm. The longest of several such fields counts, rounded up to seconds.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
     private let scheduler: any Scheduler
@@ -41,8 +41,8 @@ public struct RetryMiddleware: Middleware {
     /// Creates a middleware that follows `policy`.
     ///
     /// - Parameters:
-    ///   - policy: Says which requests are sent again, how often, and after what delay.
-    ///   - scheduler: The scheduler on which the middleware waits and sends again. In tests, use a `TestScheduler`.
+    ///   - policy: The rules: which requests are sent again, how often, and after what delay.
+    ///   - scheduler: The scheduler of the waits. In tests, use a `TestScheduler`.
     public init(
         _ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) {
@@ -59,7 +59,7 @@ public struct RetryMiddleware: Middleware {
 
     // MARK: - Attempts
 
-    /// Passes `request` to `next`, and again after a failure that may pass. Returns the response of the last attempt.
+    /// Passes `request` to `next`, and again after a temporary failure. Returns the response of the last attempt.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         let policy = request.options.retryPolicy ?? policy
         guard policy.maxAttempts > 1 else { return next(request) }
@@ -103,7 +103,7 @@ extension RetryPolicy {
 }
 
 extension Result<APIResponse, any Error> {
-    /// The request that was sent last, if a redirect led to it.
+    /// The last request of a chain of redirects, if any.
     var redirectedRequest: PreparedRequest? {
         let request: PreparedRequest? =
             switch self {

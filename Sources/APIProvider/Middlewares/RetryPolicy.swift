@@ -1,7 +1,7 @@
 public import Dispatch
 import Foundation
 
-/// Says which requests ``RetryMiddleware`` sends again, how often, and after what delay.
+/// The rules of ``RetryMiddleware``: which requests are sent again, how often, and after what delay.
 ///
 /// ```swift
 /// RetryMiddleware(RetryPolicy(maxAttempts: 5))
@@ -11,18 +11,18 @@ import Foundation
 public struct RetryPolicy: Sendable {
     /// The number of attempts, including the first. A number below 1 means 1, and `Int.max` is no limit.
     public var maxAttempts: Int
-    /// The longest wait before the second attempt. It doubles for each attempt after that.
+    /// The longest wait before the second attempt, doubled for each later attempt.
     public var baseDelay: DispatchTimeInterval
     /// The longest backoff before any attempt. After a `Retry-After`, the wait may be up to ``baseDelay`` longer.
     ///
-    /// After a longer `Retry-After`, the request is not sent again, because a server may extend its limits if you come too early. For
-    /// ``reconnecting``, the events wait that long.
+    /// Requests with a longer `Retry-After` are not retried: retrying early may extend a rate limit. With ``reconnecting``, events wait as
+    /// long as asked.
     public var maxDelay: DispatchTimeInterval
-    /// The statuses after which a request is sent again.
+    /// The statuses to retry.
     public var statuses: Set<Int>
-    /// The methods of requests that may be sent again even if the server may have acted on them.
+    /// The methods to retry even if the server may have acted.
     public var methods: Set<HTTPMethod>
-    /// Decides before ``statuses`` and ``methods`` whether a request is sent again after a response or an error. `nil` leaves it to them.
+    /// Decides before ``statuses`` and ``methods`` whether to retry after a response or an error. `nil` leaves the decision to them.
     ///
     /// ```swift
     /// var policy = RetryPolicy()
@@ -32,19 +32,19 @@ public struct RetryPolicy: Sendable {
     /// }
     /// ```
     ///
-    /// Return `true` only if it is safe for the server to get the request twice. The attempts and the delays are still those of the policy.
-    /// If it throws, the request fails with that error. It is called on any thread, but not for a redirected request unless each
-    /// request of its chain is idempotent.
+    /// Return `true` only for a request that the server may get twice. The policy still limits attempts and delays. If the closure throws,
+    /// the request fails with that error. Called on any thread, but for a redirected request only if each request of its chain is
+    /// idempotent.
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
-    /// Creates a policy. By default it makes three attempts, for the idempotent methods of RFC 9110, section 9.2.2.
+    /// Creates a policy, by default of three attempts for the idempotent methods of RFC 9110, section 9.2.2.
     ///
     /// - Parameters:
     ///   - maxAttempts: The number of attempts, including the first.
-    ///   - baseDelay: The longest wait before the second attempt. It doubles for each attempt after that.
+    ///   - baseDelay: The longest wait before the second attempt, doubled for each later attempt.
     ///   - maxDelay: The longest backoff before any attempt.
-    ///   - statuses: The statuses after which a request is sent again.
-    ///   - methods: The methods of requests that may be sent again even if the server may have acted on them.
+    ///   - statuses: The statuses to retry.
+    ///   - methods: The methods to retry even if the server may have acted.
     ///   - shouldRetry: Decides before `statuses` and `methods`: see ``shouldRetry``.
     public init(
         maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
@@ -73,8 +73,7 @@ public struct RetryPolicy: Sendable {
 extension RetryPolicy {
     /// The time to wait after `failures` failures in a row: exponential backoff with full jitter, for a `random` number from 0 to 1.
     ///
-    /// If the server asks to wait for `seconds`, it waits for that time and up to `baseDelay` more, so that clients that were told the
-    /// same do not come back together.
+    /// If the server asks for a wait of `seconds`, up to `baseDelay` is added, so that clients with the same wait do not return together.
     func delay(after failures: Int, atLeast seconds: Double = 0, random: Double) -> DispatchTimeInterval {
         DispatchTimeInterval(seconds: max(backoff(after: failures, random), seconds + backoff(after: 1, random)))
     }
@@ -88,7 +87,7 @@ extension RetryPolicy {
 // MARK: - The option
 
 extension RequestOptions {
-    /// The policy that ``RetryMiddleware`` uses instead of its own. With ``RetryPolicy/never``, the request is sent once.
+    /// The policy for this request in place of the policy of ``RetryMiddleware``. With ``RetryPolicy/never``, the request is sent once.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryKey.self] }
         set { self[RetryKey.self] = newValue }

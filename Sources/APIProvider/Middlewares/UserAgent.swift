@@ -33,7 +33,7 @@ package enum UserAgent {
 }
 
 extension String {
-    /// The text with hyphens in place of characters that a token may not have (RFC 9110, section 5.6.2). `nil` if nothing is left.
+    /// The text with hyphens in place of characters invalid in a token (RFC 9110, section 5.6.2); `nil` if nothing is left.
     fileprivate var asToken: String? {
         let token = split { !String($0).isToken }.joined(separator: "-")
         return token.isEmpty ? nil : token

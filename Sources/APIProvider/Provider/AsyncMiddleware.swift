@@ -1,6 +1,6 @@
 public import MiniRx
 
-/// A ``Middleware`` that is written with `async`.
+/// A ``Middleware`` with an `async` method.
 ///
 /// ```swift
 /// struct Signature: AsyncMiddleware {
@@ -17,7 +17,7 @@ public import MiniRx
 /// }
 /// ```
 ///
-/// It runs in a task for each request. Disposing the request cancels that task, and cancelling the task cancels what `next` sends.
+/// Each request runs in a task. Disposing the request cancels the task, and cancelling the task cancels the requests of `next`.
 public protocol AsyncMiddleware: Middleware {
     /// Sends a request to the next middleware or the transport.
     typealias AsyncNext = @Sendable (PreparedRequest) async throws -> APIResponse

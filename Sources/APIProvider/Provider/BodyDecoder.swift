@@ -17,12 +17,12 @@ public import Foundation
 /// let provider = DefaultAPIProvider(baseURL: api, decoder: LinesDecoder())
 /// ```
 public protocol BodyDecoder: Sendable {
-    /// The media type that requests ask for in `Accept`, unless they set that header. With `nil`, they ask for none.
+    /// The media type for the `Accept` header, unless a request sets that header; `nil` for none.
     var mediaType: String? { get }
 
     /// Decodes `type` from `data`. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     ///
-    /// It is called on background queues, maybe several times at once.
+    /// Called on background queues, maybe several times at once.
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
@@ -30,10 +30,10 @@ extension BodyDecoder {
     /// No media type.
     public var mediaType: String? { nil }
 
-    /// Decodes `data`, and throws where a `JSONDecoder` would trap.
+    /// Decodes `data`, and throws instead of a `JSONDecoder`'s trap.
     package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-        // It traps if the text ends at the bracket that exceeds its nesting limit of 512, or at a CR after that bracket. White space behind
-        // it prevents that, in the same encoding: UTF-16 and UTF-32 have NULs around each ASCII character.
+        // A text that ends at the bracket beyond the nesting limit of 512, or at a CR after that bracket, traps. White space behind the
+        // text prevents that, in the same encoding: UTF-16 and UTF-32 have NULs around each ASCII character.
         guard let last = data.last, last == 0 || "[{\r".utf8.contains(last), self is JSONDecoder,
             let mark = data.suffix(4).last(where: { $0 != 0 }), "[{\r".utf8.contains(mark)
         else { return try decode(type, from: data) }

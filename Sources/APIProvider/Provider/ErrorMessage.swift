@@ -1,7 +1,7 @@
 import Foundation
 
 extension RequestOptions {
-    /// Says where the API has its message about an error. `nil` leaves it to the provider.
+    /// Returns the API's message about an error. `nil` leaves the choice to the provider.
     ///
     /// ```swift
     /// nonisolated struct APIFailure: Decodable { let reason: String }
@@ -10,12 +10,12 @@ extension RequestOptions {
     ///     baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })
     /// ```
     ///
-    /// The text stands in the error's ``APIError/description`` and in its `localizedDescription`, so return what people may read, in their
-    /// language if the server has it. Secrets of the request are replaced in it, it is put on one line, and it is cut to 200 characters. A text
-    /// without a visible character counts as none.
+    /// The text is part of the error's ``APIError/description`` and its `localizedDescription`, so return a text for people, if possible in
+    /// their language. The text is put on one line, without the request's secrets, and cut to 200 characters. A text without a visible
+    /// character counts as none.
     ///
-    /// The closure is called once, when the error is made, on the thread of the event: for a response that the endpoint refuses, and for one
-    /// that does not decode, also of a status in 200...299.
+    /// The closure is called once for each error, on the thread of the event: for a refused response, and for one that does not decode,
+    /// also with a status in 200...299.
     public var errorMessage: (@Sendable (APIResponse) -> String?)? {
         get { self[ErrorMessageKey.self]?.find }
         set { self[ErrorMessageKey.self] = newValue.map { ErrorMessageFinder(find: $0) } }
@@ -27,7 +27,7 @@ private struct ErrorMessageFinder: Sendable { let find: @Sendable (APIResponse) 
 private enum ErrorMessageKey: BuiltInOptionKey { static var defaultValue: ErrorMessageFinder? { nil } }
 
 extension APIError {
-    /// The error with the server's message as `errorMessage` finds it.
+    /// The error with the server's message from `errorMessage`.
     func asking(_ errorMessage: (APIResponse) -> String?) -> APIError {
         guard var response, response.errorMessage == nil else { return self }
         response.errorMessage = errorMessage(response)?.nonblank

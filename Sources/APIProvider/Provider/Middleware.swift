@@ -1,6 +1,6 @@
 public import MiniRx
 
-/// Sits between a provider and its transport. It may change requests, look at responses, or send a request again.
+/// Changes requests, inspects responses, or sends a request again, between a provider and its transport.
 ///
 /// The first middleware of a provider is the outermost: it sees the request first and the response last.
 ///

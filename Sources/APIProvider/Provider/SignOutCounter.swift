@@ -1,6 +1,6 @@
 import MiniRx
 
-/// Counts the sign-outs in this process. A request that was subscribed to before the last sign-out belongs to the previous user.
+/// Counts the sign-outs in this process. A subscription before the last sign-out belongs to the previous user.
 package enum SignOutCounter {
     private static let count = Locked(0)
 

@@ -23,7 +23,7 @@
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
 /// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance
-/// requirement for a 'Sendable' type parameter". Declare your models, the constants that requests use, and your ``RequestOptionKey`` types
+/// requirement for a 'Sendable' type parameter". Declare your models, the constants of requests, and your ``RequestOptionKey`` types
 /// `nonisolated`. Requests themselves need nothing:
 ///
 /// ```swift
@@ -31,11 +31,11 @@
 /// nonisolated let gitHub = URL(string: "https://api.github.com")!
 /// ```
 public protocol APIRequest<Response>: Sendable {
-    /// The type of the value that comes back.
+    /// The type of the response's value.
     // The default only improves the compiler's error if `endpoint` is missing.
     associatedtype Response: Sendable = Never
-    /// The endpoint: where the request goes, what it sends, and what comes back.
+    /// The endpoint: the request's method, path, body and response.
     ///
-    /// It is called once for each subscription, on the subscriber's thread.
+    /// Read once for each subscription, on the subscriber's thread.
     var endpoint: Endpoint<Response> { get }
 }

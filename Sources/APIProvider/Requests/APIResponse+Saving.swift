@@ -1,8 +1,7 @@
 import Foundation
 
 extension APIResponse {
-    /// The response with the file of `download`, which is missing if a middleware has made the response anew. If the new response has a
-    /// body of its own, that body is saved, and not the file.
+    /// Restores the downloaded file if a middleware replaced the response without a body.
     func restoringFile(of download: Download?) -> APIResponse {
         guard let file = download?.take(), self.file == nil, data.isEmpty else { return self }
         var response = self
@@ -10,7 +9,7 @@ extension APIResponse {
         return response
     }
 
-    /// Puts the body into `destination`: the file in which it has come, or a new one.
+    /// Puts the body into `destination`: the downloaded file, or a new one.
     func save(to destination: URL) throws {
         do {
             if let file { try file.moveToDestination() } else { try PartialFile.replace(destination, with: data) }
@@ -21,7 +20,7 @@ extension APIResponse {
 }
 
 extension Error {
-    /// The error without the file of a download, which goes with its last reference: the app may keep the error.
+    /// The error without a download's file, which goes with its last reference: the app may keep the error.
     func releasingFile() -> any Error {
         (self as? APIError)?.mapResponse { response in
             var response = response

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON of any shape: a body whose members have several types, or a response for which you have no type.
+/// JSON of any shape: a body with members of several types, or a response without a type of yours.
 ///
 /// ```swift
 /// let hot = HTTPBody.json(["celsius": 38.5, "tags": ["heat", nil], "isNew": true])
@@ -11,18 +11,18 @@ public import Foundation
 /// ```
 ///
 /// A literal is a value, and so is `JSONValue(variable)`. The literal `nil` is `null` in `isOn ? JSONValue(text) : nil`, even where a
-/// `JSONValue?` is expected. Write `.none` there for no value. If you know the shape, a `Codable` struct is checked by the compiler, and
-/// faster. ``init(encoding:encoder:)`` makes a value of such a struct, and ``decode(_:by:)`` a struct of a value.
+/// `JSONValue?` is expected. For no value, write `.none` there. If you know the shape, a `Codable` struct is checked by the compiler, and
+/// faster. ``init(encoding:encoder:)`` and ``decode(_:by:)`` convert between the two.
 ///
 /// ### Numbers and keys
 ///
-/// A whole number is an `Int`, and a fraction the nearest `Double`. An integer that neither holds exactly, such as 2⁶⁴ − 1, is a
-/// `DecodingError`: read it with a struct that has a `UInt64` or a `Decimal`. `int(1)` equals `double(1)`. Keys are never changed by a
-/// strategy of an encoder or a decoder. `NaN` and the infinities are not JSON, and encoding them throws.
+/// A whole number is an `Int`, and a fraction the nearest `Double`. An integer without an exact value in either, such as 2⁶⁴ − 1, is a
+/// `DecodingError`: read it into a struct's `UInt64` or `Decimal`. `int(1)` equals `double(1)`. No encoder's or decoder's strategy changes
+/// keys. `NaN` and the infinities are not JSON, and encoding them throws.
 ///
 /// ### Depth
 ///
-/// As any `Codable` type, it is read and written with the stack of the thread. More than 64 levels are an error, and not a crash.
+/// Like any `Codable` type, a value takes stack for each level. More than 64 levels are an error, and not a crash.
 public enum JSONValue: Sendable {
     /// `null`.
     case null
@@ -30,7 +30,7 @@ public enum JSONValue: Sendable {
     case bool(Bool)
     /// A whole number.
     case int(Int)
-    /// A fraction, or a whole number that an `Int` does not hold.
+    /// A fraction, or a whole number too large for an `Int`.
     case double(Double)
     /// A string.
     case string(String)
@@ -48,7 +48,7 @@ public enum JSONValue: Sendable {
     /// Creates the number `value`, or null.
     public init(_ value: Int?) { self = value.map { .int($0) } ?? .null }
 
-    /// Creates the number `value`, or null. A number that is not finite is not JSON, and cannot be encoded.
+    /// Creates the number `value`, or null. An infinite number and `NaN` are not JSON, and cannot be encoded.
     public init(_ value: Double?) { self = value.map { .double($0) } ?? .null }
 
     /// Creates an array with the elements of `value`, or null.
@@ -61,10 +61,10 @@ public enum JSONValue: Sendable {
 // MARK: - Reading
 
 extension JSONValue {
-    /// The member `key` of an object. `nil` if this is not an object, or has no such member.
+    /// The member `key` of an object; `nil` for other values, and without such a member.
     public subscript(key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array at `index`. `nil` if this is not an array, or has no such element.
+    /// The element of an array at `index`; `nil` for other values, and without such an element.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return .none }
         return array[index]
@@ -73,13 +73,13 @@ extension JSONValue {
     /// Whether it is `null`.
     public var isNull: Bool { self == .null }
 
-    /// The string. `nil` if this is not a string.
+    /// The string; `nil` for other values.
     public var string: String? { if case .string(let value) = self { value } else { nil } }
 
-    /// The Boolean value. `nil` if this is not a Boolean.
+    /// The Boolean value; `nil` for other values.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The number. `nil` if this is not a whole number that fits into an `Int`.
+    /// The whole number, if it fits into an `Int`; `nil` for other values.
     public var int: Int? {
         switch self {
         case .int(let value): value
@@ -88,7 +88,7 @@ extension JSONValue {
         }
     }
 
-    /// The number, rounded if it has more digits than a `Double` holds. `nil` if this is not a number.
+    /// The number, rounded to a `Double`; `nil` for other values.
     public var double: Double? {
         switch self {
         case .int(let value): Double(value)
@@ -97,10 +97,10 @@ extension JSONValue {
         }
     }
 
-    /// The elements of an array. `nil` if this is not an array.
+    /// The elements of an array; `nil` for other values.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The members of an object. `nil` if this is not an object.
+    /// The members of an object; `nil` for other values.
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 }
 
@@ -121,22 +121,22 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(stringLiteral value: String) { self.init(value) }
     /// Creates an array of `elements`.
     public init(arrayLiteral elements: JSONValue...) { self.init(elements) }
-    /// Creates an object of `elements`. Of a key that occurs several times, the last value counts.
+    /// Creates an object of `elements`. The last value of a repeated key counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self.init(Dictionary(elements) { $1 }) }
 }
 
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The maximum number of levels that are read and written. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The maximum number of levels. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
     private static let maxDepth = 64
 
-    /// Creates the JSON that `encoder` makes of `value`. Throws what the encoder throws.
+    /// Creates JSON by encoding `value` with `encoder`. Throws the encoder's errors.
     public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value))
     }
 
-    /// Decodes a value of a type from this JSON. Throws what the decoder throws.
+    /// Decodes a value of a type from this JSON. Throws the decoder's errors.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()) throws -> Value {
         try decoder.decode(type, from: data)
     }
@@ -180,8 +180,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// The value if it has no others in it; `nil` if the decoder has an array or an object. A function of its own, because its variables
-    /// would enlarge each level of the recursion.
+    /// The value, unless it is an array or an object. A separate function, because its variables would enlarge each level of the recursion.
     private static func scalar(of decoder: any Decoder) throws -> JSONValue? {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .null }
@@ -206,7 +205,7 @@ extension JSONValue: Codable {
 }
 
 extension SingleValueDecodingContainer {
-    /// `nil` if the value has another type. Any other error is thrown.
+    /// `nil` for a value of another type. Throws any other error.
     fileprivate func decodeIfMatching<Value: Decodable>(_ type: Value.Type) throws -> Value? {
         do { return try decode(type) } catch DecodingError.typeMismatch { return nil }
     }
@@ -215,12 +214,12 @@ extension SingleValueDecodingContainer {
 // MARK: - Text
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON, with sorted keys and without white space, or why it cannot be encoded.
+    /// The value as JSON, with sorted keys and without white space, or the reason why it cannot be encoded.
     public var description: String {
         do { return String(decoding: try data, as: UTF8.self) } catch { return "no JSON: \(error.explanation)" }
     }
 
-    /// The value as JSON, with sorted keys. Throws if it has a number that is not finite.
+    /// The value as JSON, with sorted keys. Throws for an infinite number or `NaN`.
     package var data: Data {
         get throws { try Self.encoder.encode(self) }
     }

@@ -5,20 +5,20 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The bytes of a response, as they arrive.
+/// The arriving bytes of a response.
 ///
 /// ```swift
 /// let bytes = try await provider.request(Endpoint<ByteStream>(.get, "/dump")).value
 /// for try await chunk in bytes { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Reading throws ``APIError/transport(_:underlying:)`` if the connection breaks, but only after it has returned the bytes that had
-/// arrived. It throws `CancellationError` if the task is cancelled.
+/// Reading throws ``APIError/transport(_:underlying:)`` for a broken connection, after the received bytes, and `CancellationError` in a
+/// cancelled task.
 public struct ByteStream: StreamedResponse {
     /// The response. Its `data` is empty, unless the transport returned the whole body in memory.
     public let response: APIResponse
 
-    /// Creates a stream of the body of `response`. A body that is already there is one chunk.
+    /// Creates a stream of the body of `response`. A complete body is one chunk.
     public init(_ response: APIResponse) { self.response = response }
 
     /// Creates the same stream as `bytes`. ``StreamedResponse`` requires this initializer. The `decoder` is not used.
@@ -32,8 +32,8 @@ public struct ByteStream: StreamedResponse {
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 
-    /// Reads the bytes. It is `Sendable`, so an iterator of your own may contain it, also in a target whose `async` functions run on the
-    /// actor of their caller.
+    /// Reads the bytes. `Sendable`, so that an iterator of your own may contain this one, also in a target whose `async` functions run on
+    /// the caller's actor.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         // This iterator, and the iterators that contain it, store no existential except errors, because optimized builds leak any other
         // (see Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
@@ -48,10 +48,10 @@ public struct ByteStream: StreamedResponse {
 
         /// Waits for bytes and returns them; `nil` is the end.
         ///
-        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken, or `CancellationError`.
+        /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection, or `CancellationError`.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }
 
-        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
+        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
             try await nextChunk(isolation: actor)

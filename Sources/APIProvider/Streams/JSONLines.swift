@@ -11,15 +11,15 @@ import Foundation
 /// A line ends in LF or CRLF. Empty lines are skipped, a last line without a terminator is included, and a record separator before a value
 /// is dropped (RFC 7464).
 ///
-/// Reading throws what ``ByteStream`` throws. A line that does not decode throws ``APIError/decoding(_:expected:underlying:)`` with the
-/// number of the line, and ends the stream. A line that is too long throws ``APIError/transport(_:underlying:)``.
+/// Reading throws the errors of ``ByteStream``. A line that does not decode throws ``APIError/decoding(_:expected:underlying:)`` with the
+/// number of the line, and ends the stream. A line beyond the limit throws ``APIError/transport(_:underlying:)``.
 public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     /// `application/x-ndjson`.
     public static var mediaType: String? { "application/x-ndjson" }
 
     private let bytes: ByteStream
 
-    /// Creates the values of `bytes`, which `decoder` decodes.
+    /// Creates values by decoding `bytes` with `decoder`.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = ByteStream(bytes.response.with(decoder: decoder)) }
 
     /// Returns an iterator over the values.
@@ -34,11 +34,11 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
 
         /// Waits for a line and returns its value; `nil` is the end.
         ///
-        /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the line does not decode, ``APIError/transport(_:underlying:)`` if
-        ///   the connection has broken or the line is too long, or `CancellationError`.
+        /// - Throws: ``APIError/decoding(_:expected:underlying:)`` for a line that does not decode, ``APIError/transport(_:underlying:)``
+        ///   for a broken connection or a line beyond the limit, or `CancellationError`.
         public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
+        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
             try await values.nextElement(isolation: actor)

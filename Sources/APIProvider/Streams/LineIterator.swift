@@ -8,7 +8,7 @@ import FoundationNetworking
 protocol LineParser: Sendable {
     associatedtype Element: Sendable
 
-    /// Parses `line`, and appends the elements that it completes.
+    /// Parses `line`, and appends completed elements.
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into elements: inout [Element]) throws
 
     /// Whether a last line without a terminator is included.
@@ -21,7 +21,7 @@ struct LineIterator<Parser: LineParser> {
     private var bytes: ByteStream.AsyncIterator?
     private var splitter: LineSplitter
     var parser: Parser
-    /// The elements that were read and not yet returned.
+    /// The elements read and not yet returned.
     private var elements: [Parser.Element] = []
     private var nextIndex = 0
     private var failure: (any Error)?
@@ -50,7 +50,7 @@ struct LineIterator<Parser: LineParser> {
         }
     }
 
-    /// If reading or parsing fails, the transfer ends at once, and the elements before the error are returned first.
+    /// After a failure of reading or parsing, the transfer ends at once, and the elements before the error are returned first.
     private mutating func readBytes(isolation actor: isolated (any Actor)?) async {
         do {
             let chunk = try await bytes?.nextChunk(isolation: actor)

@@ -6,9 +6,9 @@ struct LineSplitter: Sendable {
 
     /// Whether a CR that no LF follows ends a line, too.
     let endsAtCarriageReturn: Bool
-    /// The maximum number of bytes of a line.
+    /// The maximum size of a line, in bytes.
     let maxSize: Int
-    /// The beginning of a line whose terminator has not arrived.
+    /// The beginning of a line without its terminator.
     private var rest: [UInt8] = []
     /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
     private var followsCarriageReturn = false
@@ -52,7 +52,7 @@ struct LineSplitter: Sendable {
         return index < bytes.count ? index : nil
     }
 
-    /// A line that has come in one piece is not copied.
+    /// A line in one piece is not copied.
     private mutating func emit(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         defer { isFirst = false }
         guard !rest.isEmpty else { return try emitWhole(line, to: body) }
@@ -73,7 +73,7 @@ struct LineSplitter: Sendable {
     }
 }
 
-/// An element of a stream has more bytes than its stream takes.
+/// An element beyond the stream's limit.
 struct ElementTooLarge: Error {
     let maxSize: Int
 }

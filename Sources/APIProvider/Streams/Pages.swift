@@ -2,7 +2,7 @@ import Foundation
 public import MiniRx
 
 extension APIProvider {
-    /// Returns the pages of a list, which begins with `first`. Each page is requested when you ask for it.
+    /// Returns the pages of a list, beginning with `first`. Reading a page requests it.
     ///
     /// ```swift
     /// let pages = provider.pages(SearchRequest(keyword: "swift")) { page, response in
@@ -13,8 +13,8 @@ extension APIProvider {
     ///
     /// - Parameters:
     ///   - first: The request for the first page.
-    ///   - next: Returns the endpoint of the page after `page`, or `nil` if it is the last. If it throws, reading throws that error after
-    ///     the page. It is called on any thread.
+    ///   - next: Returns the endpoint of the page after `page`, or `nil` after the last. If the closure throws, reading throws that error
+    ///     after the page. Called on any thread.
     public func pages<Page: Sendable>(
         _ first: some APIRequest<Page>,
         next: @escaping @Sendable (_ page: Page, _ response: APIResponse) throws -> Endpoint<Page>?
@@ -22,9 +22,9 @@ extension APIProvider {
         Pages(first: { first.endpoint }, next: { page, response, _ in try next(page, response) }) { request($0.withResponse()) }
     }
 
-    /// Returns the pages of a list whose responses have a link to the next one: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
+    /// Returns the pages of a list with links to the next page: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
     ///
-    /// The next page is requested as `first` is, with the URL of the link. A link to another origin is an error, and so is any link after a
+    /// The next page is requested like `first`, with the URL of the link. A link to another origin is an error, and so is any link after a
     /// redirect to another origin: see ``APIResponse/link(_:allowsOtherOrigins:)``.
     ///
     /// - Parameter first: The request for the first page.
@@ -44,29 +44,29 @@ extension APIProvider {
 
 // MARK: - The sequence
 
-/// The pages of a list. Each is requested when you ask for it: see ``APIProvider/pages(_:next:)``.
+/// The pages of a list, each requested when read: see ``APIProvider/pages(_:next:)``.
 ///
-/// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` when a page would come twice. Then it ends.
-/// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user who is signed in then: after a
-/// sign-out, a page that needs a credential is an error.
+/// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` for a repeated page, and then ends.
+/// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user of that time: after a sign-out, a
+/// page that needs a credential is an error.
 ///
-/// <doc:ReadingAListPageByPage> shows a program without it, and with it.
+/// <doc:ReadingAListPageByPage> shows a program without and with pages.
 public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     let first: @Sendable () -> Endpoint<Page>
     let next: @Sendable (Page, APIResponse, Endpoint<Page>) throws -> Endpoint<Page>?
     let send: @Sendable (Endpoint<Page>) -> Single<(value: Page, response: APIResponse)>
 
-    /// Requests the pages, one after the other, and collects their items.
+    /// Requests one page after another, and collects their items.
     ///
     /// ```swift
     /// provider.pages(StarredRequest(login: "octocat")).all(\.self, maxPages: 10)
     /// ```
     ///
-    /// The first error ends it, and disposing cancels the request.
+    /// The first error ends the single. Disposing cancels the request.
     ///
     /// - Parameters:
-    ///   - items: Returns the items of a page. If it throws, the single fails with that error.
-    ///   - maxPages: The maximum number of pages that are requested, 1 or more. The items of later pages are missing.
+    ///   - items: Returns the items of a page. If the closure throws, the single fails with that error.
+    ///   - maxPages: The maximum number of requested pages, 1 or more. The items of later pages are missing.
     /// - Returns: A single that succeeds with the items in order.
     public func all<Item: Sendable>(
         _ items: @escaping @Sendable (Page) throws -> [Item], maxPages: Int
@@ -85,10 +85,10 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns an iterator over the pages, from the first on.
+    /// Returns an iterator over all pages.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(pages: self) }
 
-    /// Requests one page after the other.
+    /// Requests one page after another.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private enum Position {
             case start
@@ -99,15 +99,14 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         private let pages: Pages
         private var position = Position.start
         private var requested: Set<PageKey> = []
-        /// The number of sign-outs when the first page was requested.
+        /// The number of sign-outs at the request for the first page.
         private var signOutCount: Int?
 
         fileprivate init(pages: Pages) { self.pages = pages }
 
         /// Requests the next page and returns it; `nil` is the end.
         ///
-        /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` if the page would come
-        ///   twice.
+        /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` for a repeated page.
         public mutating func next() async throws -> Page? {
             let last = position
             position = .end
@@ -115,7 +114,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             signOutCount = signOutCount ?? SignOutCounter.current
             endpoint.configuration.signOutCount = signOutCount
             let (sent, name) = (Locked<PageKey?>(nil), "\(endpoint)")
-            // Looked at as the provider builds the request, because pages may differ in what `adapting` sets.
+            // Compared as built by the provider, because `adapting` may set the difference between pages.
             let unrepeated = endpoint.adapting { [requested] request in
                 let key = PageKey(request)
                 guard !requested.contains(key) else {
@@ -142,7 +141,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
 // MARK: - Repeated pages
 
-/// The parts of a request by which one page differs from another.
+/// The parts of a request that tell pages apart.
 private struct PageKey: Hashable {
     private let method: HTTPMethod
     private let url: String

@@ -2,13 +2,13 @@ import Foundation
 
 /// An event of a ``ServerSentEvents`` stream.
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event: `message` unless the server names another.
+    /// The type of the event: the server's, or `message`.
     public var type: String
     /// The data. Several lines are joined with LF.
     public var data: String
-    /// The last identifier that the server has sent, with this event or before. Empty if it has sent none.
+    /// The server's last identifier, with this event or before; empty without one.
     public var lastEventID: String
-    /// The response that contained the event. It says how to decode the data, and is part of the error if that fails.
+    /// The response that contained the event: for decoding its data, and for the error of that.
     private var source = Source()
 
     /// Creates an event, for a test.
@@ -16,7 +16,7 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// - Parameters:
     ///   - type: The type of the event.
     ///   - data: The data.
-    ///   - lastEventID: The last identifier that the server has sent, or an empty text.
+    ///   - lastEventID: The server's last identifier, or an empty text.
     public init(type: String = "message", data: String = "", lastEventID: String = "") {
         (self.type, self.data, self.lastEventID) = (type, data, lastEventID)
     }
@@ -26,12 +26,12 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.source = source
     }
 
-    /// Decodes the data as `type`, with the decoder of the provider that got the event, or as JSON if there was no provider.
+    /// Decodes the data as `type`, with the provider's decoder, or as JSON without a provider.
     ///
-    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the data does not fit the type. For an event that you created yourself,
-    ///   the `DecodingError`.
+    /// - Throws: ``APIError/decoding(_:expected:underlying:)`` for data that does not fit the type; for an event of your own, the
+    ///   `DecodingError`.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws -> T {
-        // Events are UTF-8, whatever charset the Content-Type names.
+        // Events are UTF-8, with any charset in the Content-Type.
         if T.self == String.self || T.self == String?.self, source.response != nil, let text = data as? T { return text }
         let data = Data(data.utf8)
         guard let response = source.response else { return try JSONDecoder().decodeWithoutTrapping(type, from: data) }

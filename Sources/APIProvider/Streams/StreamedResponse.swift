@@ -1,23 +1,23 @@
 public import Foundation
 public import MiniRx
 
-/// A response that is streamed: you read its body while it arrives.
+/// A streamed response: you read its body on arrival.
 ///
-/// The single of a request succeeds when the head of a successful response has arrived, and its value is the stream. The package has
-/// ``ServerSentEvents``, ``JSONLines``, ``TextLines`` and ``ByteStream``. To support another format, conform your own type: iterate over
-/// the bytes, and return the elements.
+/// The single of a request succeeds with the head of a successful response, and its value is the stream. The package has
+/// ``ServerSentEvents``, ``JSONLines``, ``TextLines`` and ``ByteStream``. For another format, conform your own type: iterate over the
+/// bytes, and return the elements.
 ///
-/// A stream can be read once. It holds its connection, and the server waits while the reader is behind. The transfer ends when the iterator
-/// is released, when the last reference to an unread stream is released, and when the task that reads is cancelled.
+/// A stream can be read once. It holds its connection, and the server waits while the reader is behind. The transfer ends when you release
+/// the iterator, release an unread stream, or cancel the reading task.
 public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendable {
-    /// The media type that requests ask for in `Accept`, unless they set that header; `nil` asks for none.
+    /// The media type for the `Accept` header, unless a request sets that header; `nil` for none.
     static var mediaType: String? { get }
 
-    /// Creates a stream that parses `bytes`. It is called on a background queue when the head has arrived. If it throws, the request fails
-    /// with that error.
+    /// Creates a stream that parses `bytes`. Called on a background queue after the head. If the initializer throws, the request fails with
+    /// that error.
     ///
     /// - Parameters:
-    ///   - bytes: The head of the response, and its body as it arrives.
+    ///   - bytes: The head of the response, and its arriving body.
     ///   - decoder: The provider's decoder.
     init(_ bytes: ByteStream, decoder: any BodyDecoder) throws
 }
@@ -37,10 +37,10 @@ extension StreamedResponse {
     ///     .disposed(by: bag)
     /// ```
     ///
-    /// Disposing ends the stream, and cancels the task in which `body` runs. If `body` throws, the single fails with that error.
+    /// Disposing ends the stream, and cancels the task of `body`. If `body` throws, the single fails with that error.
     ///
-    /// - Parameter body: Called with one element after the other. The next is read when it returns.
-    /// - Returns: A single that reads the stream when you subscribe, and succeeds when the stream ends.
+    /// - Parameter body: Called with one element after another. The next is read after the call returns.
+    /// - Returns: A single that reads the stream at the subscription, and succeeds at the end of the stream.
     public func forEach(_ body: @escaping @Sendable (Element) async throws -> Void) -> Single<Void> {
         .create { for try await element in self { try await body(element) } }
     }
@@ -49,21 +49,20 @@ extension StreamedResponse {
 // MARK: - Endpoints and options
 
 extension Endpoint where Response: StreamedResponse {
-    /// Creates an endpoint whose response is streamed.
+    /// Creates an endpoint with a streamed response.
     ///
-    /// The request succeeds when the head of a successful response has arrived. If the status is outside of 200...299, it fails with an
-    /// error that has the whole body. The response that ``Endpoint/validating(_:)`` gets has no `data`.
+    /// The request succeeds with the head of a successful response. With a status outside 200...299, it fails, and the error has the whole
+    /// body. The response in ``Endpoint/validating(_:)`` has no `data`.
     ///
     /// Neither the size nor the duration of the whole stream is limited.
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - path: The path, appended to the provider's base URL, or an absolute URL.
+    ///   - query: The parameters, appended to the query of the base URL.
     ///   - headers: The header fields. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction, also within the body, after which the request
-    ///     times out; `nil` is the session's setting.
+    ///   - timeoutInterval: The longest silence in either direction, in seconds, also within the body; `nil` is the session's setting.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

@@ -1,19 +1,19 @@
 import APIProviderMocks
 import Foundation
 
-/// A HAR 1.2 file, as it is read and written. http://www.softwareishard.com/blog/har-12-spec/
+/// A HAR 1.2 file. http://www.softwareishard.com/blog/har-12-spec/
 ///
-/// The format lets programs add names that begin with an underscore. What a program may leave out is optional.
+/// Programs may add names with an underscore first. Values that a program may omit are optional.
 struct HARFile: Codable {
     struct Log: Codable {
         struct Creator: Codable { var name: String?, version: String? }
 
         var version: String? = "1.2"
         var creator: Creator? = Creator(name: "APIProviderRecordings", version: "1.0")
-        /// The test that the recording belongs to.
+        /// The recording's test.
         var _test: String?
-        /// Where the placeholder of each secret takes a text in requests, as in `body.password; header authorization`. Empty if the app has
-        /// it from a response. `nil` in the file of another program.
+        /// The places where each secret's placeholder takes a text in requests, as in `body.password; header authorization`; empty for a
+        /// secret from a response. `nil` in another program's file.
         var _placeholders: [String: String]?
         var entries: [Entry]
     }
@@ -41,7 +41,7 @@ struct HARFile: Codable {
             var mimeType: String?
             var text: String?
             var params: [Field]?
-            /// `base64` if the body is not text.
+            /// `base64` for a body that is no text.
             var _encoding: String?
         }
 
@@ -73,7 +73,7 @@ struct HARFile: Codable {
         var redirectURL: String? = ""
         var headersSize: Double? = -1
         var bodySize: Double? = -1
-        /// The reason why there is no response, or why it ended early.
+        /// The reason for a missing or incomplete response.
         var _failure: String?
         /// Chrome's.
         var _error: String?
@@ -94,7 +94,7 @@ extension HARFile.Field {
 // MARK: - Reading and writing
 
 extension HARFile {
-    /// - Throws: An error with one sentence that begins with the name of the file.
+    /// - Throws: An error with one sentence, beginning with the name of the file.
     init(_ data: Data, name: String) throws {
         guard !data.isEmpty else { throw MockFailure("\(name): the file is empty.") }
         do {

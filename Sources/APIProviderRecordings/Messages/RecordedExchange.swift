@@ -1,9 +1,9 @@
 public import APIProvider
 public import Foundation
 
-/// A request of a recording and its response, as they are about to be written.
+/// A request of a recording and its response, before they are written.
 ///
-/// Change it with the parameter `editing` of a recording: only the file changes, and not what the test gets.
+/// A recording's parameter `editing` changes the exchange in the file, and not the test's response.
 public struct RecordedExchange: Sendable {
     /// The response to a request.
     public struct Response: Sendable {
@@ -19,26 +19,26 @@ public struct RecordedExchange: Sendable {
 
     /// The method, such as `GET`.
     public var method: String
-    /// The URL as it was sent, without its fragment.
+    /// The sent URL, without its fragment.
     public var url: String
-    /// The header fields. Those that a replay does not compare are not written.
+    /// The header fields. Only those for comparison are written.
     public var headers: HTTPHeaders = [:]
-    /// The body. Empty if the request has none.
+    /// The body; empty without one.
     public var body = Data()
-    /// The response. `nil` if the request failed, or if the app no longer waited for it.
+    /// The response; `nil` for a failed request, or if the app no longer waited.
     public var response: Response?
 
-    /// The reason why the response is missing, or ended early.
+    /// The reason for a missing or incomplete response.
     var failure: String?
     var started = Date()
     /// In seconds.
     var duration = 0.0
     /// The places of the request and of the end of its response among all events of a recording.
     var order = (begin: 0, end: 0)
-    /// Texts that the program calls secret.
+    /// The program's secrets.
     var markedSecrets: [String] = []
 
-    /// The app has left: a replay delivers what came, and then nothing.
+    /// The app has left: a replay delivers the received part, and then nothing.
     static let left = "the app left"
 
     init(method: String, url: String) { (self.method, self.url) = (method, url) }
@@ -56,7 +56,7 @@ extension RecordedExchange {
     init(_ request: PreparedRequest) {
         self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
         (headers, markedSecrets) = (request.headers, request.secrets.hiddenTexts)
-        // A body that cannot be read again was not sent, either.
+        // An unreadable body was not sent, either.
         body = (try? request.body?.data()) ?? Data()
     }
 }

@@ -8,15 +8,15 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Sends the requests of a scope to the server, and keeps what comes.
+/// Sends the requests of a scope to the server, and keeps the responses.
 ///
-/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses: whoever has sent the
-/// request follows them.
+/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses, for the sender to
+/// follow.
 final class Recorder: Sendable {
     private struct Item {
         var exchange: RecordedExchange
         var isEnded = false
-        /// Whether the app has what came of the response, although it has not ended.
+        /// Whether the app has the received part of a running response.
         var isStream = false
         let start = DispatchTime.now()
         let cancellation: any Disposable
@@ -27,7 +27,7 @@ final class Recorder: Sendable {
             exchange.duration = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
         }
 
-        /// The app no longer waits. It has what has come of a stream.
+        /// The app no longer waits. It has the received part of a stream.
         mutating func leave() {
             exchange.failure = RecordedExchange.left
             if !isStream { exchange.response = nil }
@@ -35,9 +35,9 @@ final class Recorder: Sendable {
     }
 
     private struct State {
-        /// In the order in which the requests began.
+        /// In the order of the requests.
         var items: [Item] = []
-        /// How many requests and responses have begun and ended.
+        /// The number of begun requests and ended responses.
         var events = 0
         var isClosed = false
     }
@@ -47,7 +47,7 @@ final class Recorder: Sendable {
 
     init(_ transport: any Transport) { self.transport = transport }
 
-    /// The requests that were sent, with what has come so far.
+    /// The sent requests, with the responses so far.
     var exchanges: [RecordedExchange] {
         state.withLock { state in
             state.items.map { item in
@@ -61,7 +61,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Cancels what is under way, and sends nothing more. What comes later is not kept.
+    /// Cancels running requests, and sends nothing more. Later data is not kept.
     func close() {
         let open = state.withLock { state in
             state.isClosed = true
@@ -172,7 +172,7 @@ final class Recorder: Sendable {
 // MARK: - Responses
 
 extension APIResponse {
-    /// The head for the body as it is here, decompressed.
+    /// The head for the decompressed body.
     fileprivate var headWithoutEncoding: HTTPURLResponse {
         var fields = headers
         if fields["Content-Encoding"] != nil { fields["Content-Length"] = nil }
@@ -182,6 +182,6 @@ extension APIResponse {
 }
 
 extension Error {
-    /// The error that a transport has wrapped.
+    /// The error inside a transport's.
     fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
 }

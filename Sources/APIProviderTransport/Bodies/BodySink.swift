@@ -18,12 +18,12 @@ enum BodySink {
         if case .memory(let data) = self { data } else { Data() }
     }
 
-    /// Appends `chunk` to a body in memory. For any other, it does nothing.
+    /// Appends `chunk` to a body in memory. Otherwise does nothing.
     mutating func append(_ chunk: Data) {
         guard case .memory(var data) = self else { return }
-        // Most bodies come in one piece, which is the body.
+        // Most bodies come in one piece.
         if data.isEmpty { return self = .memory(chunk) }
-        // Only one reference is left, so the bytes are appended without a copy.
+        // With one reference left, the bytes are appended without a copy.
         self = .memory(Data())
         data.append(chunk)
         self = .memory(data)

@@ -5,13 +5,13 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Stores and sends cookies for a network stack that does not do it itself (RFC 6265bis, section 5).
+/// Stores and sends cookies for a network stack without cookies of its own (RFC 6265bis, section 5).
 struct CookieJar: Sendable {
     @HiddenFromReflection private var storage: Storage
     var sendsCookies = true
     var acceptsCookies = true
 
-    /// The storage of a network stack, or one that is made when the first cookie comes: to make one costs more than a request.
+    /// The storage of a network stack, or one created at the first cookie: creating one costs more than a request.
     private enum Storage: Sendable {
         case given(HTTPCookieStorage)
         case own(Locked<HTTPCookieStorage?>)
@@ -40,7 +40,7 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// The value of the header `Cookie` for `request`. `nil` if there are no cookies for it, or it has its own.
+    /// The value of the header `Cookie` for `request`; `nil` without cookies, or for a request with its own.
     func header(for request: PreparedRequest) -> String? {
         guard sendsCookies, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.made,
             storage.cookies?.isEmpty == false
@@ -48,7 +48,7 @@ struct CookieJar: Sendable {
         return storage.header(for: request.url)
     }
 
-    /// Stores the cookies that `response` to `request` sets.
+    /// Stores the cookies of the `response` to `request`.
     func storeCookies(of response: HTTPURLResponse, to request: PreparedRequest) {
         guard acceptsCookies, request.handlesCookies, let url = response.url,
             let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie"), let storage = storageForNewCookie
@@ -98,9 +98,9 @@ extension HTTPCookieStorage {
         inOrder.prefix(all.count - Self.maxPerHost).forEach(deleteCookie)
     }
 
-    /// The value of a Cookie header for `url`; `nil` if there are no cookies for it.
+    /// The value of a Cookie header for `url`; `nil` without cookies.
     fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
-        // On Linux the storage looks at the host alone, and returns cookies in no order.
+        // On Linux the storage compares the host alone, and returns cookies in no order.
         let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && $0.expiresDate ?? .distantFuture > date }
             .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
         let header = cookies.reduce(into: "") { header, cookie in
@@ -111,7 +111,7 @@ extension HTTPCookieStorage {
     }
 }
 
-/// A cookie that keeps the creation time of the one it replaces. Foundation on Linux gives each cookie the current time.
+/// A cookie with the creation time of the replaced one. Foundation on Linux gives each cookie the current time.
 private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only adds a stored `let` of a Sendable type.
     private let firstCreated: TimeInterval?
 
@@ -153,12 +153,12 @@ extension URL {
 }
 
 extension String {
-    /// Whether this path is below that of a cookie.
+    /// Whether this path is below a cookie's.
     fileprivate func matches(cookiePath path: String) -> Bool {
         path == "/" || self == path || hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
 
-    /// Whether this host is that of a cookie, or below it. A domain begins with a dot if it has hosts below it.
+    /// Whether this host is a cookie's, or below. A domain with hosts below begins with a dot.
     fileprivate func matches(cookieDomain domain: String) -> Bool {
         let (name, domain) = (drop { $0 == "." }, domain.drop { $0 == "." })
         return name == domain || name.hasSuffix(".\(domain)")

@@ -13,13 +13,13 @@ package struct SetCookie {
     private var maxAgeEnd: Date?
     private var expiresAttribute: Date?
 
-    /// `nil` if the field sets no cookie.
+    /// `nil` for a field without a cookie.
     package init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else { return nil }
         let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
         (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
         guard !(name.isEmpty && value.isEmpty), name.utf8.count + value.utf8.count <= 4096 else { return nil }
-        // If an attribute occurs more than once, the last one wins.
+        // The last of a repeated attribute wins.
         for attribute in parts.dropFirst() where (attribute.value ?? "").utf8.count <= 1024 {
             set(attribute.name.lowercased(), attribute.value ?? "")
         }
@@ -50,10 +50,10 @@ package struct SetCookie {
 
     // MARK: - Rules
 
-    /// The time at which the cookie expires; `nil` for a session cookie. Max-Age takes precedence over Expires.
+    /// The cookie's expiry; `nil` for a session cookie. Max-Age takes precedence over Expires.
     var expires: Date? { maxAgeEnd ?? expiresAttribute }
 
-    /// The domain of the cookie, with a leading dot if the cookie is also for subdomains; `nil` if `host` may not set the cookie.
+    /// The domain of the cookie, with a leading dot for subdomains, too; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
         // No cookie may be for the subdomains of an address or of a public suffix.
         let mustBeHostOnly = host.isAddress || domain.isPublicSuffix
@@ -77,8 +77,8 @@ extension HTTPHeaders {
 }
 
 extension String {
-    /// The single fields of several Set-Cookie fields, which `HTTPURLResponse` joins with ", ". A comma begins a new cookie if a name and
-    /// "=" follow it, which is not so for the comma in a date.
+    /// The single fields of several Set-Cookie fields, joined by `HTTPURLResponse` with ", ". A comma before a name and "=" begins a new
+    /// cookie, unlike the comma in a date.
     package var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }
@@ -95,7 +95,7 @@ extension String {
         contains(":") || split(separator: ".").last?.utf8.allSatisfy(\.isDigit) == true
     }
 
-    /// Whether a domain belongs to many owners, as far as that shows without the list of public suffixes: "com", and "co.uk" and the like.
+    /// Whether a domain belongs to many owners, without the list of public suffixes: "com", and "co.uk" and the like.
     fileprivate var isPublicSuffix: Bool {
         let labels = split(separator: ".")
         guard labels.count == 2 else { return labels.count < 2 }

@@ -2,8 +2,8 @@ public import Foundation
 
 /// The error of a request, with one sentence for the screen and one for the developer.
 ///
-/// ``errorDescription``, which is `localizedDescription`, is for the people who use the app. ``description`` is what `print`, logs and
-/// tests show: the request, and what went wrong. It is redacted as ``Redaction/standard`` describes.
+/// ``errorDescription``, also the `localizedDescription`, is for the app's users. ``description``, in `print`, logs and tests, is the
+/// request and its failure, with the redaction of ``Redaction/standard``.
 ///
 /// ```swift
 /// do {
@@ -14,22 +14,20 @@ public import Foundation
 /// }
 /// ```
 ///
-/// There is no case for a cancelled request. After disposing, no event comes.
+/// A cancelled request has no error: after disposing, no event comes.
 public enum APIError: Error, Sendable {
     /// The request could not be built, and nothing was sent.
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
-    /// The user of the request has signed out before it was sent, or while it waited for a new credential. In the second case, the server
-    /// may have refused it once.
+    /// The user signed out before the request was sent or resent.
     case signedOut
     /// No complete response arrived, or it could not be saved. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(PreparedRequest, underlying: any Error)
-    /// The status is outside 200...299, or neither 200 nor 204 where ``ServerSentEvents`` were expected. The body of the response often
-    /// says more.
+    /// The status is outside 200...299 (for ``ServerSentEvents``: neither 200 nor 204). The body often explains why.
     case unacceptableStatus(APIResponse)
     /// The body could not be decoded. `expected` is the name of the type.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// The error of a request that was not sent for this reason.
+    /// The error of an unsent request, with the reason.
     package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// The response, if one arrived.
@@ -40,7 +38,7 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The same error with another response, if it has one.
+    /// The same error with another response, if any.
     package func mapResponse(_ change: (APIResponse) -> APIResponse) -> APIError {
         switch self {
         case .unacceptableStatus(let response): .unacceptableStatus(change(response))
@@ -61,7 +59,7 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The error of the loading system, if it failed: a timeout, no connection, and so on.
+    /// The error of the loading system: a timeout, no connection, and so on.
     public var urlError: URLError? {
         guard case .transport(_, let underlying) = self else { return nil }
         if let error = underlying as? URLError { return error }
@@ -75,20 +73,20 @@ public enum APIError: Error, Sendable {
     /// Whether the device has no connection to a network that it may use.
     public var isOffline: Bool { urlError?.isOffline == true }
 
-    /// Whether the request cannot have reached the server: there was no network, no host or no connection. Then even a request that is not
-    /// idempotent may be sent again.
+    /// Whether the request cannot have reached the server: there was no network, no host or no connection. Any request may then be sent
+    /// again.
     ///
-    /// It is `false` after a redirect: the server has acted on the request that it has redirected.
+    /// `false` after a redirect, because a server acted on the redirected request.
     public var happenedBeforeSending: Bool {
         guard case .transport(let request, _) = self, request.redirects.isEmpty else { return false }
         return urlError?.happenedBeforeSending == true
     }
 
-    /// Whether a second attempt may succeed. It cannot after an error of a certificate or a URL, or with a response that is too large.
+    /// Whether a second attempt may succeed: not after an error of a certificate or a URL, or a response beyond the limit.
     public var isTransient: Bool {
         urlError?.isTransient == true
     }
 
-    /// Whether it took too long: the response, the whole request, or the refresh of a token that it waited for.
+    /// Whether a timeout ended the request: of the response, the whole request, or the refresh of a token.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 }

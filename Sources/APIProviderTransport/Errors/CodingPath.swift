@@ -1,8 +1,8 @@
 import Foundation
 
 extension [any CodingKey] {
-    /// `items[3].owner.login`. A key that is no case of the model's `CodingKeys` is part of the value, such as that of a dictionary, and is
-    /// left out: `[…]`.
+    /// `items[3].owner.login`. A key outside the model's `CodingKeys`, such as a dictionary's, is part of the value, and is left out:
+    /// `[…]`.
     func text(convertsSnakeCase: Bool = false) -> String {
         guard !isEmpty else { return "the top level" }
         return reduce(into: "") { text, key in

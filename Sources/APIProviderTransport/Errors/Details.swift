@@ -7,18 +7,18 @@ import FoundationNetworking
 // MARK: - For a log of your own
 
 extension PreparedRequest {
-    /// `GET https://api.example.com/search?q=…`, as `redaction` shows it, on one line.
+    /// `GET https://api.example.com/search?q=…`, redacted, on one line.
     public func description(redacting redaction: Redaction) -> String { Redactor(redaction, for: self).line(of: self).onOneLine }
 
-    /// A line for each header field, in the order of the names, and one for the body, as `redaction` shows them. Of a body, that is its type
-    /// and its size or, with ``Redaction/none``, the beginning of its text.
+    /// A line for each header field, in the order of the names, and one for the body, redacted: its type and its size or, with
+    /// ``Redaction/none``, the beginning of its text.
     public func details(redacting redaction: Redaction = .standard) -> [String] {
         Redactor(redaction, for: self).details(of: self).map(\.onOneLine)
     }
 }
 
 extension APIResponse {
-    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`, as `redaction` shows it, on one line.
+    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`, redacted, on one line.
     public func description(redacting redaction: Redaction) -> String {
         "\(request.description(redacting: redaction)): \(statusDescription), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")"
     }
@@ -31,7 +31,7 @@ extension APIResponse {
 
 extension Redactor {
     func details(of request: PreparedRequest) -> [String] {
-        // No file is read if its bytes are not shown.
+        // A file is read only to show its bytes.
         let start = redaction.showsEverything ? request.body?.prefix(Self.readLength) : nil
         return lines(of: request.headers.dictionary)
             + lines(ofBody: start ?? Data(), total: request.body?.count ?? 0, type: request.headers["Content-Type"])
@@ -42,17 +42,17 @@ extension Redactor {
         return lines(of: response.httpResponse.headerFields) + lines(ofBody: data.prefix(Self.readLength), total: data.count, type: type)
     }
 
-    /// At most this many bytes of a body are read, so that a large body costs no more. It is more than the 1024 that are shown.
+    /// The limit for reading a body, so that a large body costs no more. Above the shown 1024 bytes.
     private static let readLength = 8192
 
-    /// The beginning of a body if everything is shown, and otherwise its type and its size.
+    /// The beginning of a body without redaction, and otherwise its type and its size.
     private func lines(ofBody body: Data, total: Int, type: String?) -> [String] {
         total == 0 ? [] : [text(of: body, total: total)?.cut(to: 1024) ?? size(total, type: type)]
     }
 
-    /// The text of a body if everything is shown and it is text; `nil` otherwise.
+    /// The text of a body without redaction; `nil` otherwise, and for a body that is no text.
     ///
-    /// - Parameter total: The number of bytes of the whole body, of which `body` may be the beginning.
+    /// - Parameter total: The size of the whole body. `body` may be its beginning.
     private func text(of body: Data, total: Int) -> String? {
         guard redaction.showsEverything else { return nil }
         // The beginning of a body may end within a character.

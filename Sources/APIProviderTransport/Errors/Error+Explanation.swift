@@ -1,7 +1,7 @@
 import Foundation
 
 extension Error {
-    /// The error's own words for a developer, for use in a description.
+    /// The error's own words for a developer's description.
     package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
             let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text())"
@@ -14,7 +14,7 @@ extension Error {
             guard let cause, cause.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
             return String(cString: strerror(Int32(cause.code)))
         }
-        // Such an error has other words for people, in `errorDescription`.
+        // The error's words for people are in `errorDescription`.
         if let error = self as? any LocalizedError & CustomStringConvertible { return error.description }
         if let text = (self as? any LocalizedError)?.errorDescription { return text }
         return type(of: self) is NSError.Type ? localizedDescription : "\(self)"

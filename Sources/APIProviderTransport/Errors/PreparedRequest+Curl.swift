@@ -3,13 +3,13 @@ import Foundation
 extension PreparedRequest {
     /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body.
     ///
-    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command starts with lines that say so.
-    /// With ``Redaction/none``, it has the body if that is text of less than 100 KB, or the path if it is one file. `FILE` stands for any
-    /// other body, such as a multipart one. Headers that HTTP does not allow are left out.
+    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The first lines of the command say so. With
+    /// ``Redaction/none``, the command has a body of text below 100 KB, or the path of a file. `FILE` stands for any other body, such as a
+    /// multipart one. Invalid headers are left out.
     ///
     /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
     ///
-    /// - Parameter redaction: The redaction of the command. ``Redaction/none`` shows everything, so take care where you paste it.
+    /// - Parameter redaction: The redaction of the command. ``Redaction/none`` shows everything: take care where you paste the command.
     public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
 }
 
@@ -91,8 +91,7 @@ extension String {
 }
 
 extension Data {
-    /// The text, if it may stand in a command: a terminal acts on control characters that are pasted, and a system limits a word to 128
-    /// KiB.
+    /// The text, if a command may contain it: a terminal acts on pasted control characters, and a system limits a word to 128 KiB.
     fileprivate var textInCommand: String? {
         guard count < 100_000, let text = String(data: self, encoding: .utf8) else { return nil }
         let isPlain = text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }

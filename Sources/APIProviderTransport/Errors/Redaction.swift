@@ -1,21 +1,21 @@
-/// The parts of a request and its response that errors, their `userInfo`, log lines, cURL texts and dumps show.
+/// The visible parts of a request and its response in errors, their `userInfo`, log lines, cURL texts and dumps.
 ///
 /// There are two: ``none`` shows everything, and ``standard`` shows this:
 ///
 /// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
 /// 2. The status code, its reason phrase, and the media type and size of the body.
-/// 3. The names of headers, and the values of those that say nothing about a person or a credential, such as `Retry-After`.
+/// 3. The names of headers, and values without a person's data or a credential, such as `Retry-After`.
 /// 4. With a status of 400 or more, the server's own message: one line of at most 200 characters. No text of an error has a body.
 ///
-/// What the request holds as a secret is `…` in each text, if it has six bytes or more: what you wrote as `\(secret:)`, what a middleware
-/// marked, its `Authorization` and cookies, and what it sends in a header or the query under a name such as `api_key`.
+/// A request's secrets of six bytes or more are `…` in each text: `\(secret:)` segments, secrets marked by a middleware, `Authorization`
+/// and cookies, and values in its headers and query under a name such as `api_key`.
 ///
 /// ### Not hidden
 ///
-/// A secret in a path, unless you write `\(secret:)`; a secret that only the body of the request holds, or in another spelling, if the server
-/// repeats it in its message; and one of fewer than six bytes, unless it is a whole segment of the path.
+/// A secret in a path, unless you write `\(secret:)`; in a server's message, a secret of the request's body alone, or in another spelling;
+/// and one of fewer than six bytes, unless it is a whole segment of the path.
 public struct Redaction: Sendable, Hashable {
-    /// Hides what may identify a person or contain a credential.
+    /// Hides data that may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)
     /// Shows everything. The result is as secret as the request.
     public static let none = Redaction(showsEverything: true)

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// Makes the texts about a request and its response that a ``Redaction`` shows.
+/// Makes the texts about a request and its response for a ``Redaction``.
 package struct Redactor: Sendable {
     package let redaction: Redaction
-    /// What the program has marked as secret in the request.
+    /// The request's marked secrets.
     package let secrets: RequestSecrets
-    /// The same, and what the request sends as a credential.
+    /// The same, and the request's credentials.
     private let secretsInText: RequestSecrets
 
-    /// - Parameter request: The request whose secrets are hidden; `nil` if there is none.
+    /// - Parameter request: The request with the secrets to hide, if any.
     package init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
         let request = redaction.showsEverything ? nil : request
         (self.redaction, secrets) = (redaction, request?.secrets ?? RequestSecrets())
@@ -34,10 +34,10 @@ package struct Redactor: Sendable {
 
     // MARK: - Texts
 
-    /// Returns a text of a server or the app without what the request holds as a secret.
+    /// Returns a text of a server or the app without the request's secrets.
     package func redacted(_ text: String) -> String { secretsInText.redacted(text) }
 
-    /// Returns a text of the system, whose URLs are shown as those of requests are.
+    /// Returns a text of the system, with URLs redacted like those of requests.
     func redactedURLs(in text: String) -> String {
         guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
         var rest = text[...], shown = ""

@@ -4,15 +4,15 @@ import Foundation
 /// ``AuthenticationMiddleware``, and the parameters of ``DefaultQueryMiddleware``.
 package struct RequestSecrets: Sendable {
     private var replacements: [String: String] = [:]
-    /// The texts that are replaced wherever they occur. The longest is first, because a shorter one may be a part of it.
+    /// The texts to replace everywhere, the longest first, because a shorter one may be a part of it.
     private var texts: [String] = []
-    /// The least number of bytes of a text that is replaced everywhere. A shorter one may occur by chance, so it is replaced only where it
-    /// is a whole segment of the path.
+    /// The least number of bytes of a text to replace everywhere. A shorter one may occur by chance, and is replaced as a whole segment of
+    /// the path only.
     private static let minimumByteCountInText = 6
 
     package init() {}
 
-    /// Marks as secret each segment of `path` that differs in `redactedPath`, and every occurrence of `secrets`.
+    /// Marks the segments of `path` that differ in `redactedPath`, and all `secrets`.
     package mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
         guard !secrets.isEmpty else { return }
         let segments = [path, redactedPath].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
@@ -55,8 +55,8 @@ package struct RequestSecrets: Sendable {
     package func redacted(url text: String) -> String {
         URLText(text).redacted(path: { redacted(path: $0) }) { query in
             URLText.items(query) { name, value in
-                // An item without a value may be a token. A token in Base64 may end in "=", which looks like an empty value. So such a name
-                // is hidden, too.
+                // An item without a value may be a token. A token in Base64 may end in "=", like an empty value. So such a name is hidden,
+                // too.
                 value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
             }
         }
@@ -69,7 +69,7 @@ package struct RequestSecrets: Sendable {
 
     package var isEmpty: Bool { replacements.isEmpty }
 
-    /// The secrets as the program has written them, without their escapes.
+    /// The program's secrets, without their escapes.
     package var hiddenTexts: [String] {
         replacements.filter { $0.value == "…" }.keys.filter { text in
             let plain = text.removingPercentEncoding ?? text

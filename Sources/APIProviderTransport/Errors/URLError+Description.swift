@@ -7,10 +7,9 @@ import FoundationNetworking
 extension URLError {
     // MARK: - For the developer
 
-    /// A description for the developer: what happened, and what to look at. Linux's own says only that "the operation could not be
-    /// completed".
+    /// A description for the developer: the failure, and a hint. Linux's own is only "the operation could not be completed".
     func description(for url: URL, by redactor: Redactor) -> String {
-        // If a proxy has failed, this is the URL of the proxy.
+        // After a proxy's failure, this is the URL of the proxy.
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
@@ -19,12 +18,12 @@ extension URLError {
         return "\(text) (URLError \(code.rawValue))."
     }
 
-    /// The reason that its transport has given; `nil` if it has given none.
+    /// The transport's reason, if any.
     var reason: String? { userInfo[Self.reasonKey] as? String }
 
     // MARK: - For people
 
-    /// A sentence for people: the system's own, which is localized, or else ours.
+    /// A sentence for people: the system's own, localized, or else ours.
     var userMessage: String {
         #if !canImport(FoundationNetworking)
         if let message = userInfo[NSLocalizedDescriptionKey] as? String { return message }
@@ -47,7 +46,7 @@ extension URLError {
         }
     }
 
-    /// A sentence for people that says what to do; `nil` if there is nothing to do.
+    /// A sentence for people about their next step; `nil` without one.
     var suggestion: String? {
         switch code {
         case .timedOut: "Check the connection, or try again later."

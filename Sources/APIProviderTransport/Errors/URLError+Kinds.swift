@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// The key of a transport's own reason, which replaces the description of the error's code.
+    /// The key of a transport's own reason, in place of the description of the error's code.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
     /// An error with a reason in place of the description of its code.

@@ -1,17 +1,17 @@
 package import MiniRx
 
-/// Limits the number of requests with the same key that run at the same time. Others wait, first come, first served.
+/// Limits the number of running requests with the same key. Others wait, first come, first served.
 ///
 /// The key is an origin, or empty for a limit of all requests. A key without requests takes no memory.
 package final class RequestLimiter: Sendable {
-    /// One request's place in a lane: first in the queue, then among those that run.
+    /// One request's place in a lane: first in the queue, then among the running ones.
     final class Ticket: Sendable {
         private let limiter: RequestLimiter
         private let key: String
 
         fileprivate init(_ limiter: RequestLimiter, _ key: String) { (self.limiter, self.key) = (limiter, key) }
 
-        /// Calls `start` when fewer requests than the limit run: at once, or on the thread that releases another ticket.
+        /// Calls `start` when a place is free: at once, or on the thread that releases another ticket.
         func acquire(_ start: @escaping @Sendable () -> Void) {
             if limiter.add(self, Action(start), to: key) { start() }
         }
@@ -22,12 +22,12 @@ package final class RequestLimiter: Sendable {
 
     private struct Lane {
         var running: Set<ObjectIdentifier> = []
-        /// Those that have waited and are being started. If one ends meanwhile, the thread that starts it starts the next one, so the stack
-        /// does not grow.
+        /// The waiting tickets that a thread is starting. If one ends meanwhile, that thread starts the next one, so the stack does not
+        /// grow.
         var starting: Set<ObjectIdentifier> = []
         var waiting: [ObjectIdentifier: (turn: Int, start: Action)] = [:]
-        /// The tickets that wait, in order, and some that have been released. A later ticket may have got the identifier of one of these,
-        /// so the turn is compared, too.
+        /// The waiting tickets, in order, and some released ones. A later ticket may get the identifier of one of these, so the turn is
+        /// compared, too.
         var queue: ArraySlice<(ticket: ObjectIdentifier, turn: Int)> = []
         var turnCount = 0
 
@@ -42,7 +42,7 @@ package final class RequestLimiter: Sendable {
 
     func ticket(for key: String = "") -> Ticket { Ticket(self, key) }
 
-    /// A single that runs when it is its turn, and holds its place until it ends or is disposed.
+    /// A single that runs at its turn, and holds its place until its end or dispose.
     package func running<Element>(_ make: @escaping @Sendable () -> Single<Element>) -> Single<Element> {
         .deferred { [self] in
             let ticket = ticket()
@@ -56,7 +56,7 @@ package final class RequestLimiter: Sendable {
 
     // MARK: - Turns
 
-    /// Returns whether the request may start now. Otherwise `start` is called when it may.
+    /// Returns whether the request may start now. Otherwise `start` is called later.
     private func add(_ ticket: Ticket, _ start: Action, to key: String) -> Bool {
         lanes.withLock { lanes in
             var lane = lanes.removeValue(forKey: key) ?? Lane()
@@ -73,12 +73,12 @@ package final class RequestLimiter: Sendable {
     }
 
     private func remove(_ ticket: Ticket, from key: String) {
-        // The closure of a ticket that waited is released outside of the lock.
+        // The closure of a waiting ticket is released outside of the lock.
         let (_, startsNext) = lanes.withLock { lanes -> (Action?, Bool) in
             guard var lane = lanes.removeValue(forKey: key) else { return (nil, false) }
             defer { if !lane.isUnused { lanes[key] = lane } }
             if let waited = lane.waiting.removeValue(forKey: ObjectIdentifier(ticket)) {
-                // Searching for each of thousands that are disposed together would take seconds.
+                // Searching for each of thousands of disposed tickets would take seconds.
                 if lane.queue.count > 2 * lane.waiting.count + 64 {
                     lane.queue.removeAll { [waiting = lane.waiting] in waiting[$0.ticket]?.turn != $0.turn }
                 }
@@ -95,7 +95,7 @@ package final class RequestLimiter: Sendable {
         }
     }
 
-    /// The request to start next, after this thread has started another. `nil` ends the loop that starts them.
+    /// The next request to start on this thread; `nil` ends the loop.
     private func takeNext(of key: String, after started: ObjectIdentifier?) -> (ObjectIdentifier, Action)? {
         lanes.withLock { lanes in
             guard var lane = lanes.removeValue(forKey: key) else { return nil }

@@ -3,18 +3,17 @@ import MiniRx
 
 /// Ends the exchanges of a transport that are idle for too long, or take too long in total.
 ///
-/// One timer serves all exchanges, and is set for the nearest deadline. Activity only records its time: if there was some when the timer
-/// fires, the timer is set again.
+/// One timer serves all exchanges, and is set for the nearest deadline. Activity only records its time: after recent activity, a firing
+/// timer is set again.
 final class TimeoutMonitor: Sendable {
     private struct State {
-        /// The exchanges that have not ended, each with the time at which it is checked.
+        /// The running exchanges, each with the time of its check.
         var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]
-        /// These times, in order, so that a check finds the exchanges whose time has come. The time of one that has ended stays for a
-        /// while.
+        /// These times, in order, to find the due exchanges. The time of an ended one stays for a while.
         var times: ArraySlice<(time: UInt64, exchange: ObjectIdentifier)> = []
         var timer: (time: UInt64, action: SerialDisposable)?
 
-        /// Returns the entry that is replaced, so that it is released after unlocking.
+        /// Returns the replaced entry, to be released after unlocking.
         mutating func add(_ exchange: Exchange, at time: UInt64) -> (exchange: Exchange, time: UInt64)? {
             let id = ObjectIdentifier(exchange)
             let old = exchanges.updateValue((exchange, time), forKey: id)
@@ -28,7 +27,7 @@ final class TimeoutMonitor: Sendable {
             return old
         }
 
-        /// The next time at which an exchange is checked.
+        /// The time of the next check.
         mutating func nextTime() -> UInt64? {
             while let (time, id) = times.first {
                 if exchanges[id]?.time == time { return time }
@@ -37,7 +36,7 @@ final class TimeoutMonitor: Sendable {
             return nil
         }
 
-        /// Takes the exchanges whose time has come. Add those again that go on.
+        /// Takes the due exchanges. Add running ones again.
         mutating func takeDue(at now: UInt64) -> [Exchange] {
             var due: [Exchange] = []
             while let time = nextTime(), time <= now {
@@ -53,9 +52,9 @@ final class TimeoutMonitor: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - executor: Checks deadlines, on the queue on which responses come, so that bytes that came in time are handled first.
-    ///   - keepsTimer: Whether the timer stays set when no exchange is left, because the next one may begin soon, and setting a timer is a
-    ///     system call. With virtual time, it would be one more action that `run()` waits for.
+    ///   - executor: Checks deadlines on the queue of responses, so that bytes in time come first.
+    ///   - keepsTimer: Whether the timer stays set without exchanges: the next may begin soon, and setting a timer is a system call. In
+    ///     virtual time, the timer would be one more action for `run()`.
     init(_ scheduler: any Scheduler, executor: ClosureExecutor = .immediate, keepsTimer: Bool) {
         (self.scheduler, self.executor, self.keepsTimer) = (scheduler, executor, keepsTimer)
     }
@@ -67,11 +66,11 @@ final class TimeoutMonitor: Sendable {
 
     // MARK: - Watching exchanges
 
-    /// Watches `exchange` until ``stopWatching(_:)``. Call it again when its deadline has become earlier.
+    /// Watches `exchange` until ``stopWatching(_:)``. Call this again for an earlier deadline.
     func watch(_ exchange: Exchange) {
         guard let deadline = exchange.deadline else { return }
         _ = state.withLock { $0.add(exchange, at: deadline) }
-        // It may have ended on another thread before it was watched.
+        // The exchange may have ended on another thread.
         if exchange.deadline == nil { stopWatching(exchange) } else { setTimer(for: deadline) }
     }
 
@@ -85,7 +84,7 @@ final class TimeoutMonitor: Sendable {
 
     // MARK: - The timer
 
-    /// Sets the timer for `time`, unless it is set for an earlier one.
+    /// Sets the timer for `time`, unless set for an earlier one.
     private func setTimer(for time: UInt64) {
         let (old, action) = state.withLock { state -> (SerialDisposable?, SerialDisposable?) in
             guard time < state.timer?.time ?? .max else { return (nil, nil) }
@@ -98,7 +97,7 @@ final class TimeoutMonitor: Sendable {
         let isScheduled = Locked(false)
         let delay = DispatchTimeInterval(seconds: TimeInterval(time - min(time, now)) / 1e9)
         action.disposable = scheduler.schedule(after: delay) { [weak self, executor] in
-            // A scheduler that runs actions at once has no time to wait for: nothing times out.
+            // A scheduler that runs actions at once has no time: nothing times out.
             guard let self, isScheduled.withLock({ $0 }) || time <= now else { return }
             executor.execute { [weak self] in self?.check(action) }
         }
@@ -112,7 +111,7 @@ final class TimeoutMonitor: Sendable {
             state.timer = nil
             return state.takeDue(at: now)
         }
-        // The disposable that the scheduler has returned may hold the closure, which holds `action`.
+        // The scheduler's disposable may hold the closure, which holds `action`.
         action.dispose()
         guard let due else { return }
         for exchange in due where !exchange.timeOut(at: now) { watch(exchange) }

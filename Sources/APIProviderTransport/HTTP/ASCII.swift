@@ -1,5 +1,5 @@
 extension String {
-    /// Calls `body` with the UTF-8 of this string, which is read faster than through `utf8`.
+    /// Calls `body` with the UTF-8 of this string, faster than through `utf8`.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self

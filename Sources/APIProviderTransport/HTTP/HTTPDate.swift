@@ -1,12 +1,12 @@
 package import Foundation
 
 extension Date {
-    /// Creates the time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7. `nil` if the text is not such a date.
+    /// Creates the time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7; `nil` for another text.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Upper and lower case do
     ///     not matter.
-    ///   - now: The time now. A year of two digits means the last such year that is at most 50 years after `now`.
+    ///   - now: The time now. A year of two digits is the last such year at most 50 years after `now`.
     package init?(httpDate text: String, now: Date) {
         let fields = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
         let (day, month, year, time): (Substring, Substring, Substring, Substring)
@@ -32,14 +32,14 @@ extension Date {
             let latest = Int(now.timeIntervalSince1970 / 31_556_952) + 1970 + 50
             years += (latest - years) / 100 * 100
         }
-        // The 60th second is a leap second, which no clock here has.
+        // The 60th second is a leap second, unknown to clocks here.
         self.init(years, monthIndex, days, (hours, minutes, Swift.min(seconds, 59)))
     }
 
     // MARK: - Dates of cookies
 
-    /// Creates the time at which a cookie ends, by the algorithm of RFC 6265bis, section 5.1.1. It takes the first parts of the text that
-    /// look like a time, a day, a month and a year, in any order. `nil` if one is missing, or there is no such date.
+    /// Creates the end of a cookie, by the algorithm of RFC 6265bis, section 5.1.1, from the first time, day, month and year in the text,
+    /// in any order; `nil` without one, or for an impossible date.
     init?(cookieDate text: String) {
         var time: (Int, Int, Int)?
         var day: Int?

@@ -11,10 +11,10 @@ import Foundation
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var fields: [(name: String, value: String)] = []
-    /// The reason why a request with this `Authorization` is invalid; `nil` if it is valid.
+    /// The reason for an invalid `Authorization`; `nil` for a valid one.
     private(set) var problem: String?
 
-    /// Creates headers with `headers`, in their order. A field whose value is `nil` is left out.
+    /// Creates headers with `headers`, in their order, without fields of a `nil` value.
     public init(dictionaryLiteral headers: (String, String?)...) {
         for (name, value) in headers where value != nil { self[name] = value }
     }
@@ -23,7 +23,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     ///
     /// A dictionary has no order, so its fields are sorted by name.
     public init(_ headers: some Sequence<(key: String, value: String)>) {
-        // A server may have sent thousands, so each name is looked up in a dictionary.
+        // A server may send thousands, so names are looked up in a dictionary.
         var indices: [[UInt8]: Int] = [:]
         for (name, value) in headers.inOrder() {
             let key = name.utf8.map(\.lowercased)
@@ -51,10 +51,10 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Takes the problem of `headers`, whose `Authorization` these headers have.
+    /// Takes the problem of `headers`, which have the same `Authorization`.
     mutating func noteProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
 
-    /// Returns these headers with each field of `headers` set. Fields of the same name are replaced.
+    /// Returns these headers with the fields of `headers`, which replace fields of the same name.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
@@ -71,7 +71,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// Hashes the fields.
     public func hash(into hasher: inout Hasher) { hasher.combine(valuesByLowercasedName) }
 
-    /// The fields as Foundation takes them. Names that are canonically equivalent in Unicode share a key. Such names are not valid in HTTP.
+    /// The fields for Foundation. Canonically equivalent Unicode names, invalid in HTTP, share a key.
     public var dictionary: [String: String] {
         var values = [String: String](minimumCapacity: fields.count)
         for (name, value) in fields { values[name] = value }
@@ -100,8 +100,8 @@ extension HTTPHeaders {
     /// ```
     ///
     /// - Parameters:
-    ///   - username: The user name. With a colon or a control character in it, the request is invalid.
-    ///   - password: The password. With a control character in it, the request is invalid.
+    ///   - username: The user name. A colon or a control character makes the request invalid.
+    ///   - password: The password. A control character makes the request invalid.
     public static func authorization(username: String, password: String) -> HTTPHeaders {
         var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
         let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }
@@ -113,7 +113,7 @@ extension HTTPHeaders {
         return headers
     }
 
-    /// The field `Authorization` with `bearerToken` (RFC 6750, section 2.1). To refresh the token when it expires, use an
+    /// The field `Authorization` with `bearerToken` (RFC 6750, section 2.1). To refresh an expired token, use an
     /// ``AuthenticationMiddleware``.
     public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }
@@ -144,7 +144,7 @@ extension String {
         !isEmpty && withBytes { [token = ASCIISet.token] in $0.allSatisfy(token.contains) }
     }
 
-    /// RFC 9110, section 5.5: no control character but a tab, so that none ends the field and begins another.
+    /// RFC 9110, section 5.5: no control character but a tab, so that no value ends the field and begins another.
     package var isFieldValue: Bool {
         withBytes { $0.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }
     }

@@ -1,10 +1,10 @@
 /// An HTTP request method (RFC 9110, section 9). Any token is a method: `let method: HTTPMethod = "PROPFIND"`.
 public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
-    /// The method as it is sent. Upper and lower case matter.
+    /// The sent text of the method. Upper and lower case matter.
     public let rawValue: String
 
-    /// Creates the method that is sent as `rawValue`. `DELETE`, `GET`, `HEAD`, `OPTIONS`, `POST` and `PUT` are sent in upper case, as by
-    /// browsers and by `URLSession` on Linux (the Fetch standard, "normalize a method").
+    /// Creates the method `rawValue`. `DELETE`, `GET`, `HEAD`, `OPTIONS`, `POST` and `PUT` are sent in upper case, as by browsers and by
+    /// `URLSession` on Linux (the Fetch standard, "normalize a method").
     public init(rawValue: String) {
         guard rawValue.utf8.contains(where: \.isLowercaseLetter) else {
             self.rawValue = rawValue
@@ -14,7 +14,7 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
         self.rawValue = ["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"].contains(upper) ? upper : rawValue
     }
 
-    /// Creates the method that is sent as `value`.
+    /// Creates the method `value`.
     public init(stringLiteral value: String) { self.init(rawValue: value) }
 
     /// Transfers a representation. Safe and idempotent.
@@ -29,9 +29,9 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let patch: HTTPMethod = "PATCH"
     /// Removes the resource. Idempotent.
     public static let delete: HTTPMethod = "DELETE"
-    /// Asks which methods the resource allows. Safe and idempotent.
+    /// Asks for the allowed methods of the resource. Safe and idempotent.
     public static let options: HTTPMethod = "OPTIONS"
-    /// Asks the server to send back what it has received. Safe and idempotent.
+    /// Asks the server to send the request back. Safe and idempotent.
     public static let trace: HTTPMethod = "TRACE"
 
     /// The methods that may be sent again (RFC 9110, section 9.2.2).
@@ -39,6 +39,6 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
 }
 
 extension HTTPMethod: CustomStringConvertible {
-    /// The method as it is sent: `GET`.
+    /// The sent text of the method: `GET`.
     public var description: String { rawValue }
 }

@@ -1,6 +1,6 @@
 public import MiniRx
 
-/// A stored property that no `dump`, mirror or description shows.
+/// A stored property hidden from `dump`, mirrors and descriptions.
 @propertyWrapper
 package struct HiddenFromReflection<Value> {
     package var wrappedValue: Value

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A set of bytes, such as those that stay as they are in a URL. Bytes outside of ASCII are all members, or none is.
+/// A set of bytes, such as those without escapes in a URL, with all bytes outside of ASCII or none.
 package struct ASCIISet {
     private var bits: (UInt64, UInt64) = (0, 0)
     private var hasOthers = false
@@ -28,7 +28,7 @@ package struct ASCIISet {
     package static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2, without the brackets of an IPv6 address.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
-    /// Characters that a literal path has only by mistake.
+    /// Characters that are mistakes in a literal path.
     package static let suspect = ASCIISet("?#%:")
     /// The delimiters that end the host in a URL, or the user in front of it.
     static let endOfHost = ASCIISet("/?#@:")
@@ -57,10 +57,10 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a URL, with escapes for the bytes that no URL may have. Existing escapes stay as they are.
+    /// The text of a URL, with escapes for invalid bytes. Existing escapes stay unchanged.
     ///
-    /// If a component has an invalid character, `URL(string:)` escapes all of it, existing escapes included. So this escapes everything but
-    /// the authority, which `URL(string:)` encodes correctly.
+    /// In a component with an invalid character, `URL(string:)` escapes everything, existing escapes included. So this method escapes all
+    /// components but the authority, which `URL(string:)` encodes correctly.
     package var escapedAsURL: String {
         let start = endOfAuthority
         let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)

@@ -9,7 +9,7 @@ public import Foundation
 /// let others = QueryParameters(dictionary)
 /// ```
 ///
-/// With `nil` or an empty array, the key is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
+/// A key with `nil` or an empty array is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
 
@@ -25,7 +25,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         for (key, value) in items.inOrder() { append(key, value) }
     }
 
-    /// Creates parameters with `items`, whose values are of several types, in their order.
+    /// Creates parameters with `items`, with values of several types, in their order.
     ///
     /// A dictionary has no order, so its items are sorted by key.
     public init(_ items: some Sequence<(key: String, value: any QueryValue)>) {
@@ -44,9 +44,9 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     /// The item at `position`.
     public subscript(position: Int) -> URLQueryItem { items[position] }
 
-    /// The value of `key`: a `String`, an array of them if the key occurs more than once, or `nil`.
+    /// The value of `key`: a `String`, an array of strings for a repeated key, or `nil`.
     ///
-    /// Setting it replaces all values of the key, at the position of the first. Setting `nil` removes the key.
+    /// Setting a value replaces all values of the key, at the position of the first. Setting `nil` removes the key.
     public subscript(key: String) -> (any QueryValue)? {
         get {
             let values = items.filter { $0.name == key }.compactMap(\.value)
@@ -68,7 +68,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
     }
 
-    /// Returns the parameters of `lhs`, then those of `rhs`. A key that both have occurs twice.
+    /// Returns the parameters of `lhs`, then those of `rhs`. A common key occurs twice.
     public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
         var sum = lhs
         sum.items += rhs.items
@@ -102,7 +102,7 @@ extension QueryParameters: CustomStringConvertible {
 }
 
 extension Sequence {
-    /// The items in their order. Those of a dictionary, which has no order, are sorted by key.
+    /// The items in order. Items of a dictionary are sorted by key.
     func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
         self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
     }

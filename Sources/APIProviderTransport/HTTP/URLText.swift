@@ -1,6 +1,6 @@
-/// The text of a URL, or of a reference to one, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
+/// The text of a URI reference, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
 package struct URLText: Sendable {
-    /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`, whose scheme is part of `path`.
+    /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`: its scheme is part of `path`.
     package let scheme: Substring?
     /// The host, with the user in front of it and the port behind it.
     package let authority: Substring
@@ -37,7 +37,7 @@ package struct URLText: Sendable {
         return "\(opaqueScheme):…\(query)"
     }
 
-    /// The items of a query, or of a form, each as `format` returns it. An item without `=` has no value. An empty one stays.
+    /// The items of a query or a form, formatted by `format`. An item without `=` has no value. An empty one stays.
     package static func items(_ query: some StringProtocol, _ format: (_ name: Substring, _ value: Substring?) -> String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard !item.isEmpty else { return "" }

@@ -8,11 +8,11 @@ extension APIResponse {
     ///
     /// - Parameters:
     ///   - relation: The relation (case-insensitive).
-    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the request had before redirects. A request to it
-    ///     would take the headers of your endpoint there.
-    /// - Returns: The URL, or `nil` if no link has the relation.
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the URL has another origin, or a redirect has led to another origin,
-    ///   and that is not allowed.
+    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the original request. A request there would take
+    ///     along the headers of your endpoint.
+    /// - Returns: The URL, or `nil` without a link of the relation.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for a disallowed URL of another origin, or after a redirect to another
+    ///   origin.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
         while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {

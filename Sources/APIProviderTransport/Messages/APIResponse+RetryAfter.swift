@@ -1,8 +1,8 @@
 public import Foundation
 
 extension APIResponse {
-    /// The time in seconds that the server asks to wait (RFC 9110, section 10.2.3), which may be negative; `nil` if it does not ask. It is
-    /// the longest, if the field comes more than once. A date is compared with the response's own `Date`, so a wrong clock does no harm.
+    /// The server's `Retry-After` in seconds (RFC 9110, section 10.2.3), maybe negative; `nil` without one. The longest of several fields
+    /// counts. A date is compared with the response's own `Date`, so a wrong clock does no harm.
     ///
     /// - Parameter now: The current time, for a response without a `Date`.
     public func retryAfter(now: Date = Date()) -> TimeInterval? {
@@ -16,7 +16,7 @@ extension APIResponse {
 }
 
 extension String {
-    /// A number of seconds, rounded up. Not all servers send whole numbers without a sign.
+    /// A number of seconds, rounded up. Some servers send fractions and signs.
     fileprivate var delaySeconds: Double? {
         let number = utf8.drop { $0 == UInt8(ascii: "+") }
         guard number.first?.isDigit == true, number.allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") }) else { return nil }

@@ -3,13 +3,13 @@ import Foundation
 extension PreparedRequest {
     /// The parameters of the query of ``url``: `request.query["lang"] = "en"`.
     ///
-    /// New items are escaped as in the query of an endpoint. Items that you do not change keep their bytes, so a signed URL stays valid. A
-    /// `+` is read as a space, as servers read it.
+    /// New items are escaped as in the query of an endpoint. Unchanged items keep their bytes, so a signed URL stays valid. A `+` is read
+    /// as a space, as on servers.
     public var query: QueryParameters {
         get { QueryParameters(url.queryItems.map(\.item)) }
         set {
             let old = url.queryItems
-            // By their bytes, and not as Swift compares texts.
+            // By their bytes, unlike Swift's comparison of texts.
             var texts = Dictionary(grouping: old, by: \.item.percentEncoded).mapValues { $0.map(\.text)[...] }
             let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
             guard items != old.map(\.text) else { return }

@@ -1,8 +1,8 @@
-/// Options of one request, which middlewares and transports read.
+/// Options of one request, for middlewares and transports.
 ///
 /// ### An option of your own
 ///
-/// Declare it as you declare a value in SwiftUI's environment, with a key that has a default and with a property:
+/// Declare an option like a value of SwiftUI's environment, with a key, its default and a property:
 ///
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
@@ -17,8 +17,7 @@
 /// Endpoint<[Item]>(.get, "/items").option(\.priority, 1)
 /// ```
 ///
-/// An option that nothing reads does nothing. In a target that is isolated to the main actor, write `nonisolated private enum` and
-/// `nonisolated extension`.
+/// An unread option does nothing. In a target isolated to the main actor, write `nonisolated private enum` and `nonisolated extension`.
 public struct RequestOptions: Sendable {
     @usableFromInline struct Entry: Sendable, CustomReflectable {
         @usableFromInline let key: ObjectIdentifier
@@ -33,16 +32,16 @@ public struct RequestOptions: Sendable {
         @usableFromInline var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// In the order in which they were set. A request has few options, so a search takes less time than a hash.
+    /// In the order of setting. A request has few options, so a search takes less time than a hash.
     @usableFromInline var entries: [Entry] = []
 
-    /// Creates options, of which none is set.
+    /// Creates empty options.
     public init() {}
 
     /// The value for `key`, or the key's default.
     @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
         get {
-            // Inlined, so that the type of the value is known where it is read. A generic call of another module takes ten times as long.
+            // Inlined, so that the value's type is known to the caller. A generic call of another module takes ten times as long.
             let id = ObjectIdentifier(key)
             for index in entries.indices where entries[index].key == id {
                 return entries[index].value as? Key.Value ?? Key.defaultValue
@@ -58,15 +57,15 @@ public struct RequestOptions: Sendable {
         entries.append(entry)
     }
 
-    /// Sets nothing for `key` any more.
+    /// Removes the value for `key`.
     package mutating func remove(_ key: any RequestOptionKey.Type) { entries.removeAll { $0.key == ObjectIdentifier(key) } }
 
-    /// Sets what `other` sets.
+    /// Sets the options of `other`.
     mutating func merge(_ other: RequestOptions) {
         for entry in other.entries { set(entry) }
     }
 
-    /// Whether all of them are options of this package.
+    /// Whether all are options of this package.
     package var areBuiltIn: Bool { entries.allSatisfy(\.isBuiltIn) }
 }
 
@@ -74,7 +73,7 @@ public struct RequestOptions: Sendable {
 public protocol RequestOptionKey {
     /// The type of the option.
     associatedtype Value: Sendable
-    /// The value for requests that do not set the option.
+    /// The value for requests without the option.
     static var defaultValue: Value { get }
 }
 

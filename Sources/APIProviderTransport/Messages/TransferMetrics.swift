@@ -2,12 +2,12 @@ public import Foundation
 
 /// The durations of a request's phases, in seconds. After redirects, only the last request is measured.
 public struct TransferMetrics: Sendable {
-    /// The time that the request waited for its turn, because too many requests to its origin were in flight. On Apple's systems, it is
-    /// about 0 with a ``URLSessionTransport``, because there the session makes requests wait.
+    /// The wait for other requests to the same origin. On Apple's systems, about 0 with a ``URLSessionTransport``, because there the
+    /// session makes requests wait.
     public internal(set) var queueDuration: TimeInterval = 0
-    /// The time from sending the request until the head of the response arrived.
+    /// The time from sending the request to the head of the response.
     public internal(set) var timeToFirstByte: TimeInterval = 0
-    /// The time from the head to the end of the body. It is 0 for a stream, which has not ended yet.
+    /// The time from the head to the end of the body; 0 for a stream, which has not ended yet.
     public internal(set) var bodyDuration: TimeInterval = 0
     #if !canImport(FoundationNetworking)
     /// The session's own metrics: name lookup, connection, TLS.

@@ -1,6 +1,6 @@
 /// The progress of a transfer. A total is `nil` while it is unknown, and so is the fraction.
 public struct TransferProgress: Sendable, Hashable {
-    /// The number of bytes of the request's body that have been sent.
+    /// The number of sent bytes of the request's body.
     public var bytesSent: Int64
     /// The size of the request's body in bytes.
     public var bytesToSend: Int64?
@@ -18,10 +18,10 @@ public struct TransferProgress: Sendable, Hashable {
         total.map { $0 > 0 ? min(max(Double(count) / Double($0), 0), 1) : 1 }
     }
 
-    /// Creates a report, which a ``Transport`` passes to ``PreparedRequest/reportProgress``.
+    /// Creates a report for a ``Transport`` to pass to ``PreparedRequest/reportProgress``.
     ///
     /// - Parameters:
-    ///   - bytesSent: The number of bytes of the request's body that have been sent.
+    ///   - bytesSent: The number of sent bytes of the request's body.
     ///   - bytesToSend: The size of the request's body; `nil` if it is unknown.
     ///   - bytesReceived: The number of bytes of the response's body that have arrived.
     ///   - bytesToReceive: The size of the response's body; `nil` if it is unknown.
@@ -34,15 +34,15 @@ public struct TransferProgress: Sendable, Hashable {
 }
 
 extension PreparedRequest {
-    /// Reports bytes that have been sent and received; `nil` if there is no progress handler. A ``Transport`` calls it, one call at a time,
-    /// on any thread.
+    /// Reports sent and received bytes; `nil` without a progress handler. A ``Transport`` calls the closure on any thread, one call at a
+    /// time.
     public var reportProgress: (@Sendable (TransferProgress) -> Void)? {
         get { options[ProgressKey.self]?.report }
         set { options[ProgressKey.self] = newValue.map { ProgressReport(report: $0) } }
     }
 }
 
-/// A closure in a value of its own: a bare closure would get a thunk each time it is stored or read.
+/// A closure in a value of its own: a bare closure would get a thunk at each store and read.
 private struct ProgressReport: Sendable { let report: @Sendable (TransferProgress) -> Void }
 
 private enum ProgressKey: BuiltInOptionKey { static var defaultValue: ProgressReport? { nil } }

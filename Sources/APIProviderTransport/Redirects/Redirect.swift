@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Sends `request`, and follows redirects by the policy with which it was sent, which a middleware may have changed.
+    /// Sends `request`, and follows redirects by the policy of the sent request, maybe changed by a middleware.
     ///
-    /// A provider calls this around its transport. A cache calls it, too, because it may have stored the redirect or the response of its
-    /// target. It sets `followsRedirects` of each hop to `false`, so the provider's own call only names the request in an error.
+    /// A provider calls this around its transport. A cache calls it, too, for stored redirects and responses of their targets. The cache
+    /// sets `followsRedirects` of each hop to `false`, so the provider's own call only names the request in an error.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -17,7 +17,7 @@ extension Single<APIResponse> {
             let response: APIResponse
             switch event {
             case .success(let received): response = received
-            // The error names the request that failed, so that ``RetryMiddleware`` knows of the redirects before it.
+            // The error names the failed request, with its redirects for ``RetryMiddleware``.
             case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
             case .failure(let error): throw error
             }
@@ -34,13 +34,13 @@ extension Single<APIResponse> {
 }
 
 extension APIResponse {
-    /// The request to follow a redirect with, or `nil` if this response is the answer.
+    /// The next request of a redirect, or `nil` for a final response.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy.kind { return proposedRequest(of: sent) }
         try requireNotRedirected(of: sent)
         guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent) else { return nil }
         guard var next = try decide(proposed, self) else { return nil }
-        // The closure may have made it anew. It is the next request all the same, with the options and the destination.
+        // Even a new request from the closure is the next request, with the options and the destination.
         let options = next.options
         next.options = proposed.options
         next.options.merge(options)
@@ -50,7 +50,8 @@ extension APIResponse {
 }
 
 extension Transport {
-    /// Sends `request` without the fragment of its URL, which is not for the server (RFC 9110, section 7.1). The response has it again.
+    /// Sends `request` without its URL's fragment, which is not for the server (RFC 9110, section 7.1). The response has the fragment
+    /// again.
     package func sendWithoutFragment(_ request: PreparedRequest) -> Single<APIResponse> {
         guard let url = request.url.withoutFragment else { return send(request) }
         var sent = request
@@ -65,12 +66,12 @@ extension Transport {
 }
 
 extension APIResponse {
-    /// Whether it comes from another URL than that of `request`: the transport has followed a redirect by itself.
+    /// Whether the response comes from another URL than the `request`: the transport followed a redirect by itself.
     package func wasRedirectedByTransport(of request: PreparedRequest) -> Bool {
         httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false
     }
 
-    /// Throws if the response comes from another URL than that of `request`: the transport has followed a redirect.
+    /// Throws if the response comes from another URL than the `request`: the transport followed a redirect.
     func requireNotRedirected(of request: PreparedRequest) throws {
         guard wasRedirectedByTransport(of: request) else { return }
         let reason =

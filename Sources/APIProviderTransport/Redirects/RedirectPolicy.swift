@@ -1,6 +1,6 @@
 import Foundation
 
-/// The way in which a redirect is handled: see ``RequestOptions/redirectPolicy``.
+/// The handling of redirects: see ``RequestOptions/redirectPolicy``.
 public struct RedirectPolicy: Sendable {
     package enum Kind: Sendable {
         case follow
@@ -17,14 +17,14 @@ public struct RedirectPolicy: Sendable {
     public static let never = RedirectPolicy(kind: .never)
     /// Your closure decides about each redirect.
     ///
-    /// If the redirect leads to another origin, the proposed request keeps only headers that carry no credential: conditional and range
-    /// headers, `User-Agent`, `Cache-Control`, `Idempotency-Key`, `Last-Event-ID`, and those that describe the body or what the client
-    /// accepts, such as `Content-Type` and `Accept`.
+    /// For a redirect to another origin, the proposed request keeps headers without credentials alone: conditional and range headers,
+    /// `User-Agent`, `Cache-Control`, `Idempotency-Key`, `Last-Event-ID`, and those about the body or accepted responses, such as
+    /// `Content-Type` and `Accept`.
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
-    ///   its ``Endpoint/validating(_:)`` accepts it. If the closure throws, the request fails with that error. It is not
-    ///   asked about a redirect from https to http, which is the response: to follow one, request its `Location`.
+    ///   its ``Endpoint/validating(_:)`` accepts the redirect. If the closure throws, the request fails with that error. A redirect from
+    ///   https to http is the response, without a call: to follow one, request its `Location`.
     public static func decide(
         _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
     ) -> RedirectPolicy {
@@ -41,7 +41,7 @@ public struct RedirectPolicy: Sendable {
 }
 
 extension RequestOptions {
-    /// The way in which redirects of this request are handled. By default, they are followed.
+    /// The handling of this request's redirects. By default, they are followed.
     ///
     /// ```swift
     /// Endpoint<Void>(.get, "/short/\(id)").option(\.redirectPolicy, .never).withResponse()
@@ -50,15 +50,15 @@ extension RequestOptions {
     ///     .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil })
     /// ```
     ///
-    /// If your own ``Transport`` follows redirects by itself, only ``RedirectPolicy/follow`` works. With any other policy, a request fails
-    /// if the transport has followed a redirect.
+    /// If a ``Transport`` of your own follows redirects by itself, only ``RedirectPolicy/follow`` works. With another policy, a request
+    /// fails after such a redirect.
     public var redirectPolicy: RedirectPolicy {
         get { self[RedirectKey.self] ?? .follow }
         set { self[RedirectKey.self] = newValue }
     }
 }
 
-/// The policy of a request that has none is that of the request it was made from, so `nil` is not ``RedirectPolicy/follow``.
+/// Without a policy, a request has the policy of its original, so `nil` is not ``RedirectPolicy/follow``.
 private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
 
 private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
@@ -66,7 +66,7 @@ private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bo
 // MARK: - Redirected requests
 
 extension APIResponse {
-    /// The redirect policy of its request, which a middleware may have changed, or else the one in `options`.
+    /// The redirect policy of the response's request, maybe changed by a middleware, or else of `options`.
     package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
         request.options[RedirectKey.self] ?? options.redirectPolicy
     }

@@ -8,15 +8,15 @@ extension HTTPHeaders {
 }
 
 enum RedirectRules {
-    /// The maximum number of redirects of one request that are followed.
+    /// The maximum number of followed redirects of one request.
     static let maxRedirects = 20
 
-    /// The header fields of a request that are kept when a redirect leads to another origin, in lower case.
+    /// The lowercase header fields that a redirect to another origin keeps.
     ///
-    /// They say what the client accepts, what the body is, what the client has already, and which requests are the same one. All others may
-    /// hold a credential for the first origin under any name.
+    /// They describe accepted responses, the body, the client's stored response, and equal requests. Any other field may hold a credential
+    /// for the first origin.
     ///
-    /// Do not merge it with the list in `Redaction`: this one decides who gets a header, that one what logs show.
+    /// Do not merge this list with the one in `Redaction`: this is about receivers of headers, that about logs.
     static let headersAllowedAcrossOrigins: Set<String> = [
         "accept", "accept-charset", "accept-encoding", "accept-language", "cache-control", "connection", "content-digest",
         "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "idempotency-key",

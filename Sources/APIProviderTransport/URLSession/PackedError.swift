@@ -1,7 +1,7 @@
 import Foundation
 
 extension Error {
-    /// The error for a `URLProtocolClient`, from which ``unpackedFromSession`` recovers this error at the other end of a `URLSession`.
+    /// The error for a `URLProtocolClient`. ``unpackedFromSession`` recovers this error at the other end of a `URLSession`.
     ///
     /// On Apple's systems, a session delivers a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
     /// description and this error itself. A copy of a `URLError` needs neither.
@@ -14,7 +14,7 @@ extension Error {
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
-    /// The error that ``packedForSession`` was made of, or this one.
+    /// The error inside ``packedForSession``, or this one.
     package var unpackedFromSession: any Error { ((self as NSError).userInfo[PackedError.key] as? PackedError)?.error ?? self }
 }
 

@@ -5,12 +5,12 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The sessions of a transport. They are invalidated when neither the transport nor any of its singles is alive.
+/// The sessions of a transport, invalidated after the transport and its last single.
 final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
-    /// `nil` unless a protocol class stands for a network.
+    /// `nil` without a protocol class in place of a network.
     private let describeTask: (@Sendable (PreparedRequest) -> String)?
     #if canImport(FoundationNetworking)
     private let spareSessions: SpareSessions
@@ -20,8 +20,8 @@ final class SessionPool: Sendable {
 
     /// - Parameters:
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
-    ///   - delegateSession: The session whose delegate evaluates certificates.
-    ///   - delegateQueue: The queue on which the delegate is called; `nil` is the session's own.
+    ///   - delegateSession: The session with the delegate for certificates.
+    ///   - delegateQueue: The delegate's queue; `nil` is the session's own.
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, delegateQueue: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
@@ -43,7 +43,7 @@ final class SessionPool: Sendable {
 
     // MARK: - Starting a task
 
-    /// Sends the request of `exchange`, and returns a disposable that stops it.
+    /// Sends the request of `exchange`, and returns a disposable to stop it.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
         let session = session(for: request)

@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 extension Error {
-    /// The error with the code that Apple's systems use. Foundation on Linux reports many errors of libcurl as `.unknown` or with a wrong
-    /// code, and only the message tells them apart.
+    /// The error with the code of Apple's systems. Foundation on Linux reports many errors of libcurl as `.unknown` or with a wrong code,
+    /// and only the message tells them apart.
     ///
-    /// - Parameter response: The head of the response, if it has come.
+    /// - Parameter response: The head of the response, if any.
     func mappingLibcurlMessage(with response: URLResponse?) -> any Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError else { return self }
@@ -43,7 +43,7 @@ extension Error {
 
 #if canImport(FoundationNetworking)
 extension URL {
-    /// The proxy that the environment names for this URL. Whether libcurl asks it also depends on `no_proxy`.
+    /// The environment's proxy for this URL. `no_proxy` may exclude the host.
     var proxyOfEnvironment: String? {
         let names = scheme?.lowercased() == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
@@ -51,7 +51,7 @@ extension URL {
 }
 
 extension URLError {
-    /// With a reason that names the proxy, if libcurl says with `text` that it could not connect to that.
+    /// With a reason about the proxy, if libcurl's `text` is about its connection.
     fileprivate func namingProxy(_ text: String) -> URLError {
         guard let name = failingURL?.proxyOfEnvironment,
             let proxy = URLComponents(string: name.contains("://") ? name : "http://\(name)"), let host = proxy.host
@@ -63,7 +63,7 @@ extension URLError {
         return URLError(code, reason: reason, userInfo: userInfo)
     }
 
-    /// The messages of libcurl about a proxy that has not connected it to the server. The first that is found counts.
+    /// The messages of libcurl about a proxy's failed connection to the server. The first match counts.
     fileprivate static let proxyFailures: [(code: Code, words: [String], reason: String)] = [
         (
             .userAuthenticationRequired, ["CONNECT tunnel failed, response 407", "HTTP code 407 from proxy"],
@@ -79,7 +79,7 @@ extension URLError {
         ),
     ]
 
-    /// Words of libcurl 7.76 to 8.23; most of them have changed at least once. The first that are found count.
+    /// Words of libcurl 7.76 to 8.23, most of them changed at least once. The first match counts.
     fileprivate static let codesOfMessages: [(code: Code, words: [String])] = [
         // Messages with the name of a host, which may itself have any of the words below.
         (.notConnectedToInternet, ["Network is unreachable"]),
@@ -96,7 +96,7 @@ extension URLError {
         (.cannotDecodeContentData, ["content encoding", "Transfer-Encoding", "Reject response"]),
         (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "status line", "101 response", "server reply"]),
         (.cannotParseResponse, ["Content-Length", "chunk", "Multiple Location", "Version mismatch"]),
-        // A line of the head that Foundation cannot read: libcurl calls that an output which failed.
+        // An unreadable line of the head, which libcurl calls a failed output.
         (.cannotParseResponse, ["writing header", "writing output", "Header without", "in header", "Invalid response header"]),
         (.serverCertificateHasBadDate, ["has expired"]),
         (.serverCertificateNotYetValid, ["not yet valid"]),

@@ -5,8 +5,8 @@ package import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// The directory for a temporary file that combines the parts of a body, because a session on Apple's systems can upload only a single
-    /// file. `nil` on Linux, where the parts are streamed.
+    /// The directory for a temporary file of a body's parts, because a session on Apple's systems uploads a single file only. `nil` on
+    /// Linux, where the parts are streamed.
     package static var multipartDirectory: URL? {
         #if canImport(FoundationNetworking)
         return nil
@@ -23,7 +23,7 @@ extension URLSession {
         #if canImport(FoundationNetworking)
         // The session's timer runs on while the session is paused. The transport has its own.
         if request.bodyDestination.isStream { sent.timeoutInterval = 1_000_000 }
-        // An upload task for a file takes several times as long, and waits for ever when the file becomes shorter (Swift 6.3.1).
+        // An upload task for a file takes several times as long, and waits for ever for a shrunk file (Swift 6.3.1).
         if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
         return dataTask(with: sent)
         #else
@@ -35,7 +35,7 @@ extension URLSession {
 }
 
 extension URLSessionTask {
-    /// The secrets of its request, for a protocol class that shows the request: a `URLRequest` cannot carry them.
+    /// The secrets of the request, for a protocol class that shows it: a `URLRequest` cannot carry them.
     package var requestSecrets: RequestSecrets {
         get { progress.userInfo[.requestSecrets] as? RequestSecrets ?? RequestSecrets() }
         set { progress.setUserInfoObject(newValue, forKey: .requestSecrets) }
@@ -54,7 +54,7 @@ extension PreparedRequest {
         return RequestBody([.file(uploadFile, count: body.count)])
     }
 
-    /// The request as the session takes it, without its body.
+    /// The request for the session, without its body.
     fileprivate var adapted: URLRequest {
         var request = urlRequest
         if let timeoutInterval { request.timeoutInterval = timeoutInterval.forSession }
@@ -72,7 +72,7 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether libcurl may ask a proxy for a tunnel to the host. Then the proxy's answer comes as the first head of the response.
+    /// Whether libcurl may ask a proxy for a tunnel to the host. The proxy's answer is then the first head of the response.
     var mayHaveTunnel: Bool {
         #if canImport(FoundationNetworking)
         url.scheme?.lowercased() == "https" && url.proxyOfEnvironment != nil
@@ -82,15 +82,15 @@ extension PreparedRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether libcurl would silently send this request again, though it is not idempotent, after a reused connection was closed. With a
-    /// body, it would not: Foundation asks for the bytes again, and `SessionDelegate` refuses.
+    /// Whether libcurl would silently repeat this request, which is not idempotent, after a reused connection closes. With a body,
+    /// Foundation would ask for the bytes again, and `SessionDelegate` refuse.
     var mayBeResentByLibcurl: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
 
     /// Whether this request must not share a connection with others: it has a body, and must not be sent twice.
     ///
-    /// A server that ends an HTTP/2 connection with GOAWAY refuses the streams that have just been opened on it. libcurl would send these
-    /// requests again, but asks for the body in the same way after a connection that has died (libcurl 7.88). On a connection with one
-    /// request at a time, the GOAWAY comes with a response, and libcurl opens the next stream elsewhere.
+    /// A server that ends an HTTP/2 connection with GOAWAY refuses its newest streams. libcurl would send these requests again, but asks
+    /// for the body in the same way after a dead connection (libcurl 7.88). On a connection with one request at a time, GOAWAY arrives with
+    /// a response, and libcurl opens the next stream elsewhere.
     var needsOwnConnection: Bool {
         url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !bodyDestination.isStream
     }
@@ -99,14 +99,14 @@ extension PreparedRequest {
 
 #if canImport(FoundationNetworking)
 extension URLRequest {
-    /// Sets the body as a stream, which can be sent again, and its length.
+    /// Sets the body as a repeatable stream, and its length.
     fileprivate mutating func setStreamedBody(_ body: RequestBody?) {
         guard let body else { return }
         guard body.count > 0 else { return httpBody = Data() }
         httpBodyStream = BodyStream(body)
         setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
-        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl leaves out a field that is
-        // white space, and then the chunks as well.
+        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl omits a field of white space,
+        // and then the chunks, too.
         setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
     }
 }
@@ -129,7 +129,7 @@ extension URLSession {
 }
 
 extension URLAuthenticationChallenge {
-    /// Whether a user name and a password are asked for, and not whether to trust a certificate.
+    /// Whether the challenge asks for a user name and a password, and not for trust.
     var isForPassword: Bool {
         #if canImport(FoundationNetworking)
         // There are no challenges for certificates (Swift 6.3.1).

@@ -4,10 +4,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A protocol class that stands for a network, as a mock does.
+/// A protocol class in place of a network, such as a mock.
 ///
-/// The transport gives each task a description for it, because a `URLRequest` does not hold everything that a `PreparedRequest` has. It
-/// also keeps the cookies of its responses.
+/// The transport gives each task a description for the class, because a `URLRequest` does not hold all of a `PreparedRequest`. It also
+/// keeps the cookies of the class's responses.
 package protocol NetworkStandIn {
     /// Returns the description for the task of a request. Called on the thread that starts the task.
     static var describeTask: @Sendable (PreparedRequest) -> String { get }
@@ -20,10 +20,10 @@ extension URLSessionConfiguration {
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
 
-    /// The class that stands for a network, as a mock does; `nil` if there is none.
+    /// The class in place of a network, if any.
     var standIn: (any NetworkStandIn.Type)? { protocolClasses?.lazy.compactMap { $0 as? any NetworkStandIn.Type }.first }
 
-    /// The reason why a transport with this configuration sends no request; `nil` if it sends requests.
+    /// The reason why a transport with this configuration sends no requests, if any.
     func refusal(usesNetwork: Bool) -> String? {
         if identifier != nil {
             return
@@ -41,7 +41,7 @@ extension URLSessionConfiguration {
         return nil
     }
 
-    /// Lets a session ask the protocol classes. The newer loader of Apple's systems is said to ask none.
+    /// Makes a session ask the protocol classes. The newer loader of Apple's systems is said to ask none.
     package func useProtocolClasses() {
         #if !canImport(FoundationNetworking)
         if #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) { usesClassicLoadingMode = true }
@@ -50,7 +50,7 @@ extension URLSessionConfiguration {
 
     // MARK: - Copies for sessions
 
-    /// A copy for the session of a transport, which adds the header fields itself.
+    /// A copy for a transport's session. The transport adds the header fields itself.
     func forTransport() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
         copy.httpAdditionalHeaders = nil
@@ -68,8 +68,8 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    /// A copy for streams, which have no resource timeout. On Apple's systems, all streams share one session. A stream keeps its
-    /// connection, so with a limit of six the seventh would wait until another ends.
+    /// A copy for streams, without a resource timeout. On Apple's systems, all streams share one session. A stream keeps its connection, so
+    /// with a limit of six the seventh would wait for another's end.
     func forStreams() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
         copy.timeoutIntervalForResource = 1_000_000_000
@@ -91,7 +91,7 @@ extension URLSessionConfiguration {
         #endif
     }
 
-    /// The cookies of this configuration, which the session sends, or the transport in its place; `nil` without a storage.
+    /// The cookies of this configuration, for the session or the transport; `nil` without a storage.
     ///
     /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, unless it stands for a network.
     var cookies: CookieJar? {
@@ -106,14 +106,14 @@ extension URLSessionConfiguration {
 extension TimeInterval {
     /// A timeout for the session.
     var forSession: TimeInterval {
-        // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). Apple documents neither what they do nor what 0 does.
+        // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). Apple documents neither these nor 0.
         let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
         // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be
         // first.
         return seconds.rounded(.up) + 600
         #else
-        // A request with exactly 60 s is taken for one that sets none.
+        // A request with exactly 60 s counts as one without a timeout.
         return seconds == 60 ? seconds.nextUp : seconds
         #endif
     }

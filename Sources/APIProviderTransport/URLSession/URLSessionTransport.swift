@@ -9,32 +9,32 @@ public import Foundation
 
 /// Sends requests with its own `URLSession`, in the same way on Apple's systems and on Linux.
 ///
-/// A redirect is a response: the provider follows it. When a server asks for a user name and a password, the 401 is the response.
+/// A redirect is a response, for the provider to follow. When a server asks for a user name and a password, the 401 is the response.
 ///
-/// `timeoutIntervalForRequest` of the configuration limits how long the transport waits for more data. `timeoutIntervalForResource` limits
-/// each request as a whole, and starts again after a redirect. <doc:BadNetworks> lists what you get for each kind of failure.
+/// The configuration's `timeoutIntervalForRequest` limits the wait for more data. `timeoutIntervalForResource` limits each request as a
+/// whole, and starts again after a redirect. <doc:BadNetworks> lists the error of each kind of failure.
 ///
 /// Events come on a background queue. A request in flight ends even if you release the transport.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
     private let usesNetwork: Bool
-    /// The reason why no request is sent; `nil` if requests are sent.
+    /// The reason for sending no requests, if any.
     private let refusal: String?
     private let multipartDirectory: URL?
-    /// The cookies that the session, or the transport in its place, sends.
+    /// The cookies sent by the session, or by the transport in its place.
     private let cookies: CookieJar?
 
-    /// Creates a transport whose session has a copy of `configuration`.
+    /// Creates a transport with a session of its own and a copy of `configuration`.
     ///
-    /// The transport sets `httpAdditionalHeaders` on each request itself. If the provider has a base URL, a request to another origin gets
-    /// only those that are known to be harmless, such as `Accept-Language`. A redirect to another origin drops the others, too.
+    /// The transport sets `httpAdditionalHeaders` on each request itself. With a base URL of the provider, a request to another origin gets
+    /// harmless ones alone, such as `Accept-Language`. A redirect to another origin drops the others, too.
     ///
     /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its `CacheMiddleware`.
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
-    ///     ``APIError/invalidRequest(reason:underlying:)``, because a transfer in the background ends when your app may not be running. So
-    ///     does each request on Linux if `connectionProxyDictionary` has a proxy, because Foundation would send it past the proxy.
+    ///     ``APIError/invalidRequest(reason:underlying:)``, because your app may not be running at the end of a background transfer. So
+    ///     does each request on Linux with a proxy in `connectionProxyDictionary`, because Foundation would send it past the proxy.
     ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
@@ -43,12 +43,12 @@ public final class URLSessionTransport: Transport {
 
     /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
     ///
-    /// The requests run in a session of the transport's own. On Apple's systems, the delegate of `session` is still asked about server
-    /// trust and client certificates, and told of metrics and of waiting for a connection; it gets the transport's own session and task. If
-    /// `session` has a delegate, the transport holds `session`. To release the delegate before the transport, invalidate `session`.
+    /// Requests run in the transport's own session. On Apple's systems, the delegate of `session` still decides about server trust and
+    /// client certificates, and gets metrics and notice of waiting for a connection, with the transport's session and task. The transport
+    /// holds a `session` with a delegate. To release the delegate before the transport, invalidate `session`.
     ///
     /// - Parameters:
-    ///   - session: The session whose configuration is used.
+    ///   - session: The session with the configuration.
     ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
     ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
     public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
@@ -57,9 +57,9 @@ public final class URLSessionTransport: Transport {
     }
 
     /// - Parameters:
-    ///   - multipartDirectory: The directory for a temporary file that combines the parts of a body; `nil` to stream them.
+    ///   - multipartDirectory: The directory for a temporary file of a body's parts; `nil` to stream them.
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to derive it from the configuration.
-    ///   - scheduler: The clock of timeouts on Linux, where those of a session are not exact.
+    ///   - scheduler: The clock of timeouts on Linux, where a session's timeouts are not exact.
     package init(
         configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
         multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
@@ -101,18 +101,18 @@ public final class URLSessionTransport: Transport {
     ///
     /// ### Downloads
     ///
-    /// The body of a successful response goes to a hidden file beside the destination, so memory stays flat. It takes the destination's
-    /// place when the endpoint makes its value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. If the file
-    /// cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
+    /// The body of a successful response goes to a hidden file beside the destination, so memory stays flat. The file replaces the
+    /// destination when the endpoint makes its value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. With a
+    /// file that cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
     ///
     /// ### Streams
     ///
-    /// A streamed response succeeds with its head. The server has to wait while the reader is behind. `timeoutIntervalForResource` and the
-    /// maximum size do not apply to it.
+    /// A streamed response succeeds with its head. The server waits while the reader is behind. `timeoutIntervalForResource` and the
+    /// maximum size do not apply.
     ///
     /// ### Progress
     ///
-    /// Progress is reported on a background queue, one call at a time. It starts again after a redirect, and when a request is sent again.
+    /// Progress is reported on a background queue, one call at a time. It restarts after a redirect, and when a request is sent again.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         do {
             if let refusal { throw APIError.invalid(refusal) }
@@ -129,7 +129,7 @@ public final class URLSessionTransport: Transport {
 }
 
 extension URLSessionTransport {
-    /// The cookies that `request` would be sent with now, and the headers of the session's configuration that it does not have.
+    /// The cookies for `request` now, and the missing headers of the session's configuration.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
         let added = exchanges.addedHeaders(for: request)
         #if canImport(FoundationNetworking)

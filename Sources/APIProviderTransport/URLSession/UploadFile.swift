@@ -2,8 +2,8 @@ import Foundation
 import MiniRx
 
 extension Single<APIResponse> {
-    /// Copies `body`, that of `request`, to a file in `directory`, from which a session can send it. The file is removed with the event or
-    /// the dispose. Only a process that is killed leaves it there.
+    /// Copies the `body` of `request` to a file in `directory`, for a session to send. The event or the dispose removes the file. Only a
+    /// killed process leaves it.
     static func uploading(
         _ request: PreparedRequest, _ body: RequestBody, from directory: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -15,16 +15,16 @@ extension Single<APIResponse> {
                 upload.uploadFile = file.url
                 return send(upload)
             }
-            // A large body takes its time.
+            // A large body takes long.
             .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
-            // A dispose removes the file at once, even while it is written.
+            // A dispose removes the file at once, even during the write.
             return sending.cleaningUp { file.remove() }
         }
     }
 }
 
 extension PreparedRequest {
-    /// A temporary file with the whole body, for a session that can upload only a single file.
+    /// A temporary file with the whole body, for a session that uploads a single file only.
     var uploadFile: URL? {
         get { options[UploadFileKey.self] }
         set { options[UploadFileKey.self] = newValue }
@@ -40,7 +40,7 @@ private final class UploadFile: Sendable {
 
     init(in directory: URL) { url = directory.appendingPathComponent("\(UUID().uuidString).upload") }
 
-    /// Creates the file and writes `body` to it, until the file is removed.
+    /// Creates the file and writes `body`, until the file is removed.
     func write(_ body: RequestBody) throws {
         do {
             let handle = try create()
@@ -55,7 +55,7 @@ private final class UploadFile: Sendable {
         }
     }
 
-    /// Creates the file under the lock, so that a file that has been removed does not come back.
+    /// Creates the file under the lock, so that a removed file does not come back.
     private func create() throws -> FileHandle {
         try isRemoved.withLock { isRemoved in
             if isRemoved { throw CancellationError() }

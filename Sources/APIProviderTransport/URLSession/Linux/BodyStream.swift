@@ -1,8 +1,8 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// The body as a stream that libcurl reads. A body in memory is sent as a stream, too: when libcurl sends a request again, Foundation asks
-/// only for a new stream, and with `httpBody` the request would fail (Swift 6.3.1).
+/// The body as a stream for libcurl. A body in memory is sent as a stream, too: when libcurl sends a request again, Foundation asks for a
+/// new stream only, and with `httpBody` the request would fail (Swift 6.3.1).
 ///
 /// One thread at a time reads it.
 final class BodyStream: InputStream {

@@ -5,8 +5,8 @@ import MiniRx
 
 /// Sessions with kept connections, each for one request at a time.
 final class SpareSessions: Sendable {
-    /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections, and a process often may
-    /// have 1,024.
+    /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections; the limit of a process is
+    /// often 1,024.
     private static let maxCount = 100
 
     private struct State {
@@ -19,12 +19,12 @@ final class SpareSessions: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    /// - Parameter limit: The maximum number of sessions that are kept for later.
+    /// - Parameter limit: The maximum number of sessions to keep.
     init(limit: Int) { self.limit = limit }
 
-    /// Returns a session for one request, or `nil` if too many are in use. Give it back with ``add(_:)``.
+    /// Returns a session for one request, or `nil` if too many are in use. Return the session with ``add(_:)``.
     ///
-    /// It is the session that was added last, if there is one: its connections are the most likely to be open.
+    /// Prefers the session added last, with connections most likely open.
     func take(orMake makeSession: () -> URLSession) -> URLSession? {
         let (spare, isFull) = state.withLock { state in
             let spare = state.spare.popLast()
