@@ -31,12 +31,8 @@ struct BaseURL: Sendable {
         let (added, ownPath) = (query.percentEncoded, path.percentEncoded)
         var text = ownPath.isEmpty ? start : startWithoutSlashes
         text.reserveCapacity(text.utf8.count + ownPath.utf8.count + added.utf8.count + 2)
-        if ownPath.hasPrefix("/"), !ownPath.hasPrefix("//") {
-            text += ownPath
-        } else if !ownPath.isEmpty {
-            text += "/"
-            text += Substring(ownPath.utf8.drop { $0 == UInt8(ascii: "/") })
-        }
+        if !ownPath.isEmpty, !ownPath.hasPrefix("/") { text += "/" }
+        text += ownPath
         if self.query != nil || !added.isEmpty {
             text += "?"
             if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }

@@ -15,7 +15,10 @@ public import Foundation
 /// An interpolated value is one segment. In `"/repos/\(owner)/\(name)"`, a slash in `name` becomes `%2F`. With the label `path:`, slashes
 /// separate segments.
 ///
-/// An empty value makes the request invalid, so `"/users/\(login)"` never becomes `/users/`. So does a segment `.` or `..`.
+/// An empty value makes the request invalid, so `"/users/\(login)"` never becomes `/users/`.
+///
+/// What a middleware sees is what is sent. So a segment `.` or `..` makes the request invalid, also in the base URL and in the URL of
+/// ``url(_:_:)``, and so does a path that begins with two slashes.
 ///
 /// ### Literals
 ///
@@ -54,14 +57,8 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     private init(percentEncoded: String, redacted: String? = nil, problem: String?, secrets: [String] = []) {
         (self.percentEncoded, self.secrets) = (percentEncoded, secrets)
         self.redacted = redacted ?? percentEncoded
-        let dots = Self.dotSegment(of: percentEncoded)
-        self.problem = problem ?? dots.map { "its path has the segment \"\($0)\"; write the path that is meant" }
-    }
-
-    /// The first segment that is `.` or `..`, which a server or a proxy would resolve (RFC 3986, section 5.2.4).
-    private static func dotSegment(of path: String) -> Substring? {
-        guard path.withBytes({ $0.contains(UInt8(ascii: ".")) }) else { return nil }
-        return path.split(separator: "/").first { $0 == "." || $0 == ".." }
+        let hasEmptyStart = percentEncoded.hasPrefix("//")
+        self.problem = problem ?? (hasEmptyStart ? "its path \"\(self.redacted)\" begins with two slashes; write one" : nil)
     }
 
     /// The URL `url`, such as that of the next page in a `Link` header, with `path` appended to its path.

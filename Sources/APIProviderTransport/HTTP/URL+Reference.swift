@@ -3,8 +3,16 @@ package import Foundation
 extension URL {
     /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
     package init?(reference: String, from url: URL?) {
-        guard let target = URL(string: reference.escapedAsURL, relativeTo: url) else { return nil }
-        self = target.absoluteURL
+        guard let target = URL(string: reference.escapedAsURL, relativeTo: url)?.absoluteURL else { return nil }
+        // Foundation resolves those of a relative reference only.
+        self = target.dotSegment == nil ? target : target.standardized
+    }
+
+    /// The first segment of the path that is `.` or `..`, which a network stack or a proxy resolves (RFC 3986, section 5.2.4).
+    var dotSegment: Substring? {
+        let text = absoluteString
+        guard text.withBytes({ zip($0, $0.dropFirst()).contains { $0 == (UInt8(ascii: "/"), UInt8(ascii: ".")) } }) else { return nil }
+        return URLText(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
     /// The URL without user name and password. Linux would send them, and Apple's systems would not.

@@ -118,6 +118,7 @@ extension URL {
 
     /// Throws if no request can be sent to the URL.
     func check() throws {
+        if let dotSegment { throw APIError.invalid("its path has the segment \"\(dotSegment)\"; write the path that is meant") }
         if absoluteString.isHTTPWithoutUserAndPort { return }
         if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
         guard user == nil, password == nil else {

@@ -20,9 +20,9 @@ struct RequestBuildingTests {
         "A URL is built from the base, the path and the query",
         arguments: [
             // One slash stands between the base and the path, and a trailing slash is kept.
-            ("https://h", "", [:], "https://h"), ("https://h/", "", [:], "https://h/"), ("https://h", "//", [:], "https://h/"),
+            ("https://h", "", [:], "https://h"), ("https://h/", "", [:], "https://h/"), ("https://h", "/", [:], "https://h/"),
             ("https://h/v3", "x", [:], "https://h/v3/x"), ("https://h/v3/", "x", [:], "https://h/v3/x"),
-            ("https://h/v3", "/x", [:], "https://h/v3/x"), ("https://h/v3//", "//x/", [:], "https://h/v3/x/"),
+            ("https://h/v3", "/x", [:], "https://h/v3/x"), ("https://h/v3//", "/x/", [:], "https://h/v3/x/"),
             ("https://h/v3", "a//b", [:], "https://h/v3/a//b"), ("HTTPS://h", "x", [:], "https://h/x"),
             // A path is plain text (RFC 3986, section 3.3), and the base's own escapes stay.
             ("https://h:8080/a%2Fb", RequestPath(["/a b/é%2F?#"].joined()), [:], "https://h:8080/a%2Fb/a%20b/%C3%A9%252F%3F%23"),
@@ -221,7 +221,12 @@ struct RequestBuildingTests {
             (Endpoint(.get, "/repos/\(path: "")"), #"a value interpolated into the path after "/repos/" is empty."#),
             (Endpoint(.get, "/repos/\(path: "apple/")/issues"), #"the path interpolated after "/repos/" has an empty segment"#),
             (Endpoint(.get, "/repos/\(path: "../user")"), dots), (Endpoint(.get, "/users/.\(".")"), dots),
-            (Endpoint(.get, "/a/../b"), dots),
+            (Endpoint(.get, "/a/../b"), dots), (Endpoint(.get, .url(URL(string: "https://h/a/../b?q")!)), dots),
+            (Endpoint(.get, .url(URL(string: "https://h/..")!, "/b")), dots),
+            (Endpoint(.get, "/a").adapting { $0.url = URL(string: "http://h:1/a/..")! }, dots),
+            (Endpoint(.get, "//a"), #"its path "//a" begins with two slashes; write one."#),
+            (Endpoint(.get, RequestPath(["//a"].joined())), "begins with two slashes"),
+            (Endpoint(.get, "/\(path: "/a")"), "an empty segment"),
             (Endpoint(.get, RequestPath(["./a"].joined())), #"its path has the segment "."; write the path that is meant."#),
             (Endpoint(.get, "/users/\(1)?page=2"), #"its path "/users/1?page=…" has a "?"; put what follows it into query."#),
             (Endpoint(.get, "/users#top"), ##"its path "/users" has a "#"; a fragment is never sent"##),

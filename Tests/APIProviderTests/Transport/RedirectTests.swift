@@ -144,6 +144,7 @@ struct RedirectTests {
             ("./g", "http://a/b/c/g"), ("/g", "http://a/g"), ("//g", "http://g"), ("../../../g", "http://a/g"), ("?y", "http://a/b/c/d?y"),
             ("..", "http://a/b/"), ("g;x=1/../y", "http://a/b/c/y"), ("\t/g \t", "http://a/g"),
             ("é%2f?é%2f", "http://a/b/c/%C3%A9%2f?%C3%A9%2f"), ("?q=100%&r=%4&s=%41", "http://a/b/c/d?q=100%25&r=%254&s=%41"),
+            ("http://h/../a/./b?q=/../#/..", "http://h/a/b?q=/../#/.."), ("//h/a/..", "http://h/"),
             ("//bücher.example/a b%2Fc", "http://xn--bcher-kva.example/a%20b%2Fc"),
         ])
     func location(location: String, url: String) async throws {

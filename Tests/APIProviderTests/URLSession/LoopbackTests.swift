@@ -50,6 +50,37 @@ struct LoopbackTests {
         #expect(received.headers["x-trace"] == "7")
     }
 
+    private struct Observer: Middleware {
+        let seen: Log<String>
+
+        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
+            let url = URLText(request.url.absoluteString)
+            seen.append("\(request.method) \(url.path.isEmpty ? "/" : url.path)\(url.query.map { "?\($0)" } ?? "")")
+            return next(request)
+        }
+    }
+
+    @Test(
+        "What a middleware sees is what the server gets",
+        arguments: [
+            (.get, ""), ("get", "?a=1"), ("Put", "/a//b"), ("patch", "//a"), ("PROPFIND", "/a/..b/.c/..."), ("purge", "/a?b?c=/"),
+            (.get, "/a;../b?x=/../y#/../z"), (.get, "/%2e%2e/%2E/b"), (.get, "/%7ea%2F~?q=%7e"), (.get, "/é|\\b"),
+        ] as [(HTTPMethod, String)])
+    func seenAsSent(method: HTTPMethod, text: String) async throws {
+        let (server, seen) = (try LoopbackServer { _, connection in connection.respond() }, Log<String>())
+        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [Observer(seen: seen)])
+        let url = try #require(URL(string: server.url.absoluteString + text))
+        try await provider.request(Endpoint<Void>(method, .url(url))).value
+        #expect(seen.entries == server.requests.map { "\($0.method) \($0.target)" })
+    }
+
+    @Test("A URL that would not be sent as it is written is not sent", arguments: ["/a/../b", "/a/./b", "/..", "/.", "/a/.", "/a/..?b"])
+    func dotSegments(text: String) async throws {
+        let url = try #require(URL(string: example.absoluteString + text))
+        let error = try await failure(of: Endpoint<Data>(.get, .url(url)))
+        #expect(error.description.contains("; write the path that is meant"))
+    }
+
     @Test("A redirect is followed, and keeps credentials from another origin")
     func redirect() async throws {
         let other = try LoopbackServer { _, connection in connection.respond(body: "there") }
