@@ -31,6 +31,9 @@ public import MiniRx
 ///
 /// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
 ///
+/// With a `leeway`, a credential is refreshed that long before its `expiry`. If that fails, no request fails: the credential is used until
+/// it expires or the server rejects it, and ten seconds later another refresh starts.
+///
 /// If the server also rejects the new credential, the caller gets that response, and no rejection starts another refresh for a minute. So
 /// an endpoint that always answers 401 does not cause a refresh for each request.
 ///
@@ -60,6 +63,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let hosts: AllowedHosts
     private let apply: @Sendable (Credential, inout PreparedRequest) throws -> Void
     private let expiry: @Sendable (Credential) -> Date?
+    private let leeway: TimeInterval
     private let isRejected: @Sendable (APIResponse) throws -> Bool
     private let now: @Sendable () -> Date
 
@@ -72,8 +76,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
     ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
     ///     thread.
-    ///   - expiry: Returns the date from which a credential is refreshed before it is sent; `nil` is never. Leave some time for clocks that
-    ///     differ: `{ $0.expires - 60 }`. A credential that a refresh has returned is used for at least a minute.
+    ///   - expiry: Returns the date at which a credential expires, and is no longer sent; `nil` is never. A credential that a refresh has
+    ///     returned is used for at least a minute.
+    ///   - leeway: For how many seconds before its `expiry` a credential is refreshed, such as 60 for clocks that differ.
     ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
     ///     request fails with that error.
     ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on
@@ -81,13 +86,13 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         self.init(
             credential, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), now: { Date() }, apply: apply,
-            expiry: expiry, isRejected: isRejected, refresh: refresh)
+            expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 
     /// Creates a middleware whose `refresh` is `async`. The refresh is a task, which is cancelled when another credential is set.
@@ -97,11 +102,11 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) async throws -> Credential
     ) {
-        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected) { expired in
+        self.init(credential, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected) { expired in
             Single.create { try await refresh(expired) }
         }
     }
@@ -110,13 +115,13 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     package init(
         _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
-        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
     ) {
         credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
         self.hosts = AllowedHosts(hosts, of: "AuthenticationMiddleware")
-        (self.apply, self.expiry, self.isRejected, self.now) = (apply, expiry, isRejected, now)
+        (self.apply, self.expiry, self.leeway, self.isRejected, self.now) = (apply, expiry, leeway, isRejected, now)
     }
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
@@ -139,13 +144,18 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             return .error(error)
         }
         let signOutCount = request.signOutCount ?? SignOutCounter.current
-        return credential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date <= now(), credentials.markExpired(credential) else {
-                return send(request, with: credential, signOutCount: signOutCount, next)
-            }
-            return self.credential(signOutCount: signOutCount, after: credential, for: request).flatMap {
-                self.send(request, with: $0, signOutCount: signOutCount, next)
-            }
+        return unexpiredCredential(signOutCount: signOutCount, for: request).flatMap { [self] credential in
+            send(request, with: credential, signOutCount: signOutCount, next)
+        }
+    }
+
+    private func unexpiredCredential(
+        signOutCount: Int, after expired: VersionedCredential<Credential>? = nil, for request: PreparedRequest
+    ) -> Single<VersionedCredential<Credential>> {
+        credential(signOutCount: signOutCount, after: expired, for: request).flatMap { [self] credential in
+            guard let date = expiry(credential.value), date - leeway <= now(), credentials.markExpired(credential, isDueOnly: now() < date)
+            else { return .just(credential) }
+            return unexpiredCredential(signOutCount: signOutCount, after: credential, for: request)
         }
     }
 
@@ -228,8 +238,9 @@ extension AuthenticationMiddleware where Credential == String {
     ///     provider's base URL. A provider without a base URL needs hosts.
     ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show
     ///     the token nowhere. If it adds nothing, the request fails. It is called for each request that is sent, on any thread.
-    ///   - expiry: Returns the date from which a token is refreshed before it is sent, such as that in a JSON Web Token; `nil` is never. A
+    ///   - expiry: Returns the date at which a token expires, and is no longer sent, such as that in a JSON Web Token; `nil` is never. A
     ///     token that a refresh has returned is used for at least a minute.
+    ///   - leeway: For how many seconds before its `expiry` a token is refreshed, such as 60 for clocks that differ.
     ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
     ///     fails with that error.
     ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
@@ -239,11 +250,11 @@ extension AuthenticationMiddleware where Credential == String {
         apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
             $1.headers["Authorization"] = "Bearer \($0)"
         },
-        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
-        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
+        self.init(token, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 
     /// Creates a middleware whose `refresh` is `async`:
@@ -255,19 +266,19 @@ extension AuthenticationMiddleware where Credential == String {
     /// }
     /// ```
     ///
-    /// The refresh is a task, which is cancelled when another token is set. The parameters are those of the initializer whose `refresh` returns a
-    /// single.
+    /// The refresh is a task, which is cancelled when another token is set. The parameters are those of the initializer whose `refresh`
+    /// returns a single.
     @_disfavoredOverload
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
             $1.headers["Authorization"] = "Bearer \($0)"
         },
-        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil },
+        expiry: @escaping @Sendable (_ token: String) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
         refresh: @escaping @Sendable (_ expired: String?) async throws -> String
     ) {
-        self.init(token, hosts: hosts, apply: apply, expiry: expiry, isRejected: isRejected, refresh: refresh)
+        self.init(token, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 }
 
@@ -280,25 +291,3 @@ extension RequestOptions {
 }
 
 private enum AuthenticationKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
-
-// MARK: - Comparing requests
-
-extension APIResponse {
-    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
-    fileprivate func hasDroppedCredential(of authorized: PreparedRequest, addedTo plain: PreparedRequest) -> Bool {
-        authorized.url.origin != request.url.origin
-            || authorized.headers(notIn: plain).contains { request.headers[$0] == nil }
-    }
-}
-
-extension PreparedRequest {
-    /// Whether its URL and its body are those of `other`, and it has no header that `other` does not have with the same value.
-    fileprivate func addsNothing(to other: PreparedRequest) -> Bool {
-        headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
-    }
-
-    /// The names of the headers that `other` does not have, or has with another value.
-    fileprivate func headers(notIn other: PreparedRequest) -> [String] {
-        headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
-    }
-}

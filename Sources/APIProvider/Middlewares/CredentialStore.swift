@@ -30,6 +30,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
         /// previous user.
         var signOutCountAtLastSignOut = 0
         var needsRefresh = false
+        /// Whether the credential is still used if the refresh fails, because it has neither expired nor been rejected.
+        var isDueOnly = false
+        /// The time before which no such refresh starts, because the last one has failed.
+        var dueRefreshPausedUntil: DispatchTime?
         var refresh: Refresh?
         /// The error of the last refresh; `nil` if it has succeeded, or the app has set a credential since then.
         var failure: (any Error)?
@@ -47,7 +51,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
             (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
             if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
-            (needsRefresh, failure) = (false, nil)
+            (needsRefresh, isDueOnly, dueRefreshPausedUntil, failure) = (false, false, nil, nil)
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
@@ -79,7 +83,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         let subscription = SerialDisposable()
         private let state = Locked(State())
 
-        /// The new credential, or `nil` if the app has set one in the meantime.
+        /// The new credential, or `nil` if the store has one: the app has set it in the meantime, or the old one has not expired yet.
         var credential: Single<Credential?> {
             .create { [self] observer in
                 let (number, event) = state.withLock { state in
@@ -128,14 +132,18 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired. Returns false if a refresh has just returned it: then it is used anyway, because the next one
-    /// would look the same to a clock that is ahead.
-    func markExpired(_ credential: Credential) -> Bool {
-        if let end = credential.refreshCooldownEnd, scheduler.now < end { return false }
-        state.withLock { state in
-            if state.version == credential.version { state.needsRefresh = true }
+    /// Notes that `credential` has expired or, with `isDueOnly`, will soon. Returns false if it is used anyway: if a refresh has just
+    /// returned it, because the next one would look the same to a clock that is ahead, and if a refresh before its end has just failed.
+    func markExpired(_ credential: Credential, isDueOnly: Bool) -> Bool {
+        let now = scheduler.now
+        if let end = credential.refreshCooldownEnd, now < end { return false }
+        return state.withLock { state in
+            if isDueOnly, let end = state.dueRefreshPausedUntil, now < end { return false }
+            guard state.version == credential.version else { return true }
+            state.isDueOnly = isDueOnly && (state.isDueOnly || !state.needsRefresh)
+            state.needsRefresh = true
+            return true
         }
-        return true
     }
 
     /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
@@ -145,9 +153,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
         let now = scheduler.now
         return state.withLock { state in
             guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
-            guard state.version == credential.version, !state.needsRefresh else { return true }
+            guard state.version == credential.version, !state.needsRefresh || state.isDueOnly else { return true }
             if let end = state.refreshPausedUntil, now < end { return false }
-            state.needsRefresh = true
+            (state.needsRefresh, state.isDueOnly) = (true, false)
             return true
         }
     }
@@ -199,7 +207,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     private func start(_ new: Refresh, _ expired: Value?) {
         new.subscription.disposable = RefreshContext.$enclosingRefreshes.withValue(RefreshContext.enclosingRefreshes + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
-                let refreshCooldownEnd = scheduler.now + .seconds(60)
+                let now = scheduler.now
                 // The old value and the old error are released outside of the lock.
                 let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?)) in
                     guard state.refresh === new else { return (.success(nil), (nil, nil)) }
@@ -207,8 +215,11 @@ final class CredentialStore<Value: Sendable>: Sendable {
                     let old = (state.value, state.failure)
                     switch event {
                     case .success(let value):
-                        state.set(value, refreshCooldownEnd: refreshCooldownEnd)
+                        state.set(value, refreshCooldownEnd: now + .seconds(60))
                         return (.success(state.valid), old)
+                    case .failure where state.isDueOnly:
+                        (state.needsRefresh, state.isDueOnly, state.dueRefreshPausedUntil) = (false, false, now + .seconds(10))
+                        return (.success(nil), old)
                     case .failure(let error):
                         (state.failure, state.failureCount) = (error, state.failureCount + 1)
                         return (.failure(error), old)

@@ -618,6 +618,78 @@ struct AuthenticationMiddlewareTests {
         #expect(answers.requests.map(\.token) == Array(repeating: refreshed.isEmpty ? "Bearer old" : "Bearer new", count: 60))
     }
 
+    /// A credential that ends in a minute, and is refreshed during that minute.
+    private func due(now: Locked<Date>, refresh: @escaping @Sendable () -> Single<Session>) -> AuthenticationMiddleware<Session> {
+        let end = now.withLock { $0 } + 60
+        return AuthenticationMiddleware(
+            Session(access: "old"), scheduler: scheduler, now: { now.withLock { $0 } },
+            apply: { $1.headers["Authorization"] = "Bearer \($0.access)" }, expiry: { $0.access == "old" ? end : nil }, leeway: 60
+        ) { [refreshes] session in
+            refreshes.append(session?.access)
+            return refresh()
+        }
+    }
+
+    @Test("A refresh that fails before the credential's end fails no request, and is tried again ten seconds later")
+    func dueRefreshFails() {
+        let (now, answers, refresh) = (Locked(Date()), Answers(.status(200)), Producer<Session>())
+        let middleware = due(now: now) { refresh.single }
+        func send(_ count: Int) {
+            for _ in 0..<count { _ = middleware.intercept(PreparedRequest("GET"), next: answers.next).subscribe { events.append($0) } }
+        }
+        // All of them wait, those that come during the refresh, too.
+        send(2)
+        #expect(events.count == 0)
+        refresh.send(.failure(TestError("refresh")))
+        send(2)
+        #expect(events.statuses == [200, 200, 200, 200] && refreshes.count == 1)
+        scheduler.advance(by: .seconds(9))
+        send(1)
+        #expect(refreshes.count == 1)
+        scheduler.advance(by: .seconds(1))
+        send(1)
+        #expect(refreshes.count == 2)
+        refresh.send(.success(Session(access: "new")))
+        #expect(events.statuses == Array(repeating: 200, count: 6))
+        #expect(answers.requests.map(\.token) == Array(repeating: "Bearer old", count: 5) + ["Bearer new"])
+    }
+
+    @Test("A refresh that fails after the credential's end, or after the server has rejected it, is the error of the requests that wait")
+    func worthless() {
+        for isRejected in [false, true] {
+            let (now, refresh, refusal) = (Locked(Date()), Producer<Session>(), Producer<APIResponse>())
+            let (middleware, events) = (due(now: now) { refresh.single }, Log<SingleEvent<APIResponse>>())
+            func send() { _ = middleware.intercept(PreparedRequest("GET")) { _ in refusal.single }.subscribe { events.append($0) } }
+            send()
+            refresh.send(.failure(TestError("due")))
+            scheduler.advance(by: .seconds(10))
+            if isRejected {
+                // It waits for the refresh that is due, when the server rejects the credential that the first request has.
+                send()
+                refusal.send(.success(APIResponse(to: PreparedRequest("GET", headers: ["Authorization": "Bearer old"]), statusCode: 401)))
+            } else {
+                now.withLock { $0 += 60 }
+                send()
+            }
+            refresh.send(.failure(TestError("refresh")))
+            #expect(events.count == (isRejected ? 2 : 1))
+            for event in events.entries { #expect(throws: TestError("refresh")) { try event.get() } }
+        }
+    }
+
+    @Test("A credential that expires while a refresh before its end is under way is not sent")
+    func expiresMeanwhile() {
+        let (now, refresh) = (Locked(Date()), Producer<Session>())
+        let middleware = due(now: now) { refresh.single }
+        _ = middleware.intercept(PreparedRequest("GET"), next: server.next).subscribe { events.append($0) }
+        now.withLock { $0 += 60 }
+        for count in 1...2 {
+            #expect(refreshes.count == count)
+            refresh.send(.failure(TestError("refresh")))
+        }
+        #expect(events.statuses == [nil] && server.seen.entries.isEmpty)
+    }
+
     @Test("A credential that a refresh has just brought is refreshed all the same if the server rejects it")
     func rejectedBeforeItExpires() async throws {
         let middleware = sessions(now: .distantFuture, expiry: { _ in .distantPast })

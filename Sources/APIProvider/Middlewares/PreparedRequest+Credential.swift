@@ -1,0 +1,21 @@
+import Foundation
+
+extension APIResponse {
+    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
+    func hasDroppedCredential(of authorized: PreparedRequest, addedTo plain: PreparedRequest) -> Bool {
+        authorized.url.origin != request.url.origin
+            || authorized.headers(notIn: plain).contains { request.headers[$0] == nil }
+    }
+}
+
+extension PreparedRequest {
+    /// Whether its URL and its body are those of `other`, and it has no header that `other` does not have with the same value.
+    func addsNothing(to other: PreparedRequest) -> Bool {
+        headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
+    }
+
+    /// The names of the headers that `other` does not have, or has with another value.
+    func headers(notIn other: PreparedRequest) -> [String] {
+        headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
+    }
+}
