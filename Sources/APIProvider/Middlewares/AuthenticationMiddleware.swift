@@ -126,6 +126,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
     ///
+    /// A refresh returns its credential, and need not set it. If an `async` refresh sets it all the same, that counts as the return.
+    ///
     /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
     /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var credential: Credential? {

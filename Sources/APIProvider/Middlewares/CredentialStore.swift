@@ -5,8 +5,8 @@ import MiniRx
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// One minute after the refresh that returned this credential; `nil` if the app has set the credential. Until then it does not expire,
-    /// and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
+    /// One minute after the refresh that returned this credential, or in which the app has set it; `nil` if the app has set it elsewhere.
+    /// Until then it does not expire, and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
     let refreshCooldownEnd: DispatchTime?
     /// The number of refreshes that had failed when a request got this credential.
     let failureCount: Int
@@ -35,6 +35,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         /// The time before which no such refresh starts, because the last one has failed.
         var dueRefreshPausedUntil: DispatchTime?
         var refresh: Refresh?
+        /// The refresh in which the app has set the credential; `nil` if the app has set it elsewhere, or the refresh has returned it.
+        var settingRefresh: Refresh?
         /// The error of the last refresh; `nil` if it has succeeded, or the app has set a credential since then.
         var failure: (any Error)?
         var failureCount = 0
@@ -47,8 +49,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
             return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd, failureCount: failureCount)
         }
 
-        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil) {
-            (self.value, self.refreshCooldownEnd) = (value, refreshCooldownEnd)
+        mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil, in settingRefresh: Refresh? = nil) {
+            (self.value, self.refreshCooldownEnd, self.settingRefresh) = (value, refreshCooldownEnd, settingRefresh)
             if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
             (needsRefresh, isDueOnly, dueRefreshPausedUntil, failure) = (false, false, nil, nil)
@@ -121,10 +123,14 @@ final class CredentialStore<Value: Sendable>: Sendable {
     var current: Value? {
         get { state.withLock(\.value) }
         set {
+            let (enclosing, cooldownEnd) = (RefreshContext.enclosingRefreshes, scheduler.now + .seconds(60))
             // The old value and the old error are released outside of the lock.
             let (refresh, _) = state.withLock { state in
-                let old = (state.value, state.failure)
-                state.set(newValue)
+                let old = (state.value, state.failure, state.settingRefresh)
+                // Set within its own refresh, it is the credential of that refresh.
+                let refreshes = newValue == nil ? [] : [state.refresh, state.settingRefresh].compactMap { $0 }
+                let own = refreshes.first { refresh in enclosing.contains { $0 === refresh } }
+                state.set(newValue, refreshCooldownEnd: own == nil ? nil : cooldownEnd, in: own)
                 return (state.refresh.take(), old)
             }
             refresh?.subscription.dispose()
@@ -209,10 +215,10 @@ final class CredentialStore<Value: Sendable>: Sendable {
             refresh(expired).subscribe { [state, scheduler] event in
                 let now = scheduler.now
                 // The old value and the old error are released outside of the lock.
-                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?)) in
-                    guard state.refresh === new else { return (.success(nil), (nil, nil)) }
+                let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?, Refresh?)) in
+                    guard state.refresh === new else { return (.success(nil), (nil, nil, nil)) }
                     state.refresh = nil
-                    let old = (state.value, state.failure)
+                    let old = (state.value, state.failure, state.settingRefresh)
                     switch event {
                     case .success(let value):
                         state.set(value, refreshCooldownEnd: now + .seconds(60))

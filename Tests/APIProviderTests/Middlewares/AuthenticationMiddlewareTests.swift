@@ -243,6 +243,53 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
+    /// How a refresh sets the credential that it also returns.
+    enum Setting: CaseIterable { case atOnce, twice, inTask }
+
+    @Test("A credential that is set in its own refresh, and is refused, causes one refresh a minute", arguments: Setting.allCases)
+    func setInOwnRefresh(setting: Setting) async throws {
+        let box = Locked<AuthenticationMiddleware<String>?>(nil)
+        let middleware = middleware { [refreshes] in
+            let token = "\(refreshes.count)"
+            @Sendable func set() { box.withLock { $0 }?.credential = token }
+            if setting == .inTask {
+                return .create {
+                    set()
+                    return token
+                }
+            }
+            for _ in 0..<(setting == .twice ? 2 : 1) { set() }
+            return .just(token)
+        }
+        box.withLock { $0 = middleware }
+        for minute in 1...2 {
+            for _ in 0..<20 {
+                let response = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+                #expect(response.statusCode == 401)
+            }
+            #expect(refreshes.count == minute && middleware.credential == "\(minute)")
+            scheduler.advance(by: .seconds(60))
+        }
+        // A sign-in elsewhere ends the minute.
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+        middleware.credential = "signed in"
+        _ = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(401)).next).value
+        #expect(refreshes.entries == ["old", "1", "2", "signed in"])
+        box.withLock { $0 = nil }
+    }
+
+    @Test("A credential that somebody else sets during a refresh, and that is refused, is refreshed at once")
+    func setElsewhere() {
+        let middleware = middleware { [tokens] in tokens.single }
+        send(by: middleware)
+        middleware.credential = "signed in"
+        #expect(events.statuses == [401])
+        send(by: middleware)
+        tokens.send(.success("new"))
+        #expect(events.statuses == [401, 200])
+        #expect(refreshes.entries == ["old", "signed in"])
+    }
+
     @Test("A refresh goes on after the request that waits is disposed or times out, and its token is kept", arguments: [true, false])
     func abandoned(isDisposed: Bool) {
         let middleware = middleware(nil) { [tokens] in tokens.single }
