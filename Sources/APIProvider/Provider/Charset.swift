@@ -7,7 +7,7 @@ import FoundationNetworking
 extension String {
     /// `data` as text, in the charset of the Content-Type of its response (RFC 9110, section 8.3.2), or else in UTF-8.
     init(_ data: Data, of response: HTTPURLResponse) throws {
-        let name = response.charset ?? "utf-8"
+        let name = response.contentType?.charset ?? "utf-8"
         guard let encoding = Encoding(charset: name.lowercased(), of: data) else {
             throw Self.mismatch("its charset \(name.cut(to: 40)) is not known here; read it as Data")
         }
@@ -21,19 +21,6 @@ extension String {
 
     private static func mismatch(_ problem: String) -> DecodingError {
         .dataCorrupted(.init(codingPath: [], debugDescription: problem, underlyingError: BodyMismatch(problem)))
-    }
-}
-
-extension HTTPURLResponse {
-    /// The charset that the Content-Type names; `nil` if it names none.
-    fileprivate var charset: String? {
-        var rest = (joinedValue(forHTTPHeaderField: "Content-Type") ?? "")[...]
-        while !rest.isEmpty {
-            // Some servers write charset='utf-8', although only double quotes are quotes.
-            let name = rest.takeParameters().first { $0.name == "charset" }?.value.trimmingCharacters(in: ["'"])
-            if let name, !name.isEmpty { return name }
-        }
-        return nil
     }
 }
 

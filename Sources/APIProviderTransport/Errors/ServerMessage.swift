@@ -5,8 +5,8 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
-    /// The server's message for a developer, from a response with a status of 400 or more: the text of the app's `errorMessage`, or else the
-    /// first of a few places that has one. Other places are the app's to name.
+    /// The server's message for a developer, from a response with a status of 400 or more: the text of the app's `errorMessage`, or else
+    /// the first of a few places that has one. Other places are the app's to name.
     var serverMessage: String? {
         if let errorMessage { return errorMessage }
         guard statusCode >= 400, data.count <= 1_000_000 else { return nil }
@@ -16,7 +16,7 @@ extension APIResponse {
     /// The server's message for people, where somebody vouches for it: the app, or the type of a document that is written for people.
     var userMessageOfServer: String? { errorMessage ?? (400...499 ~= statusCode ? problem?.userMessage : nil) }
 
-    private var mediaType: String { value(forHTTPHeaderField: "Content-Type")?.mediaType ?? "" }
+    private var mediaType: String { httpResponse.contentType?.mediaType ?? "" }
 
     // MARK: - The places
 

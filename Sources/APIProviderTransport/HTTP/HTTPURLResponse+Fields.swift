@@ -39,6 +39,23 @@ extension HTTPURLResponse {
             || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
     }
 
+    /// The media type of the body, in lower case, and its charset. Of several, the last valid one counts, and has the charset of an earlier
+    /// one if the media type is the same and it names none (the Fetch standard, "extract a MIME type").
+    package var contentType: (mediaType: String, charset: String?)? {
+        var rest = (joinedValue(forHTTPHeaderField: "Content-Type") ?? "")[...]
+        var found: (mediaType: String, charset: String?)?
+        while !rest.isEmpty {
+            let parameters = rest.takeParameters()
+            let type = parameters[0].name
+            let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 2, parts.allSatisfy({ String($0).isToken }), type != "*/*" else { continue }
+            // Some servers write charset='utf-8', although only double quotes are quotes.
+            let charsets = parameters.filter { $0.name == "charset" }.map { $0.value.trimmingCharacters(in: ["'"]) }
+            found = (type, charsets.first { !$0.isEmpty } ?? (found?.mediaType == type ? found?.charset : nil))
+        }
+        return found
+    }
+
     private var mediaTypes: [String] {
         let values = joinedValue(forHTTPHeaderField: "Content-Type")?.split(separator: ",") ?? []
         return values.map { String($0).mediaType }.filter { !$0.isEmpty }

@@ -16,7 +16,12 @@ struct CharsetTests {
             ("text/plain; charset=\"utf-8\"", Data("né".utf8)), ("text/plain; charset='utf-8'", Data("né".utf8)),
             ("text/plain; CHARSET=ISO-8859-1", Data([0x6E, 0xE9])), ("text/plain;charset=latin1", Data([0x6E, 0xE9])),
             ("text/plain; x=\"a;charset=b\"; charset=latin1", Data([0x6E, 0xE9])), ("text/a, text/b; charset=l1", Data([0x6E, 0xE9])),
-            ("text/plain; charset=utf-8, text/plain", Data("né".utf8)), ("text/plain; charset=utf-8; charset=l1", Data("né".utf8)),
+            ("text/plain; charset=utf-8, text/plain", Data("né".utf8)), ("text/a; charset=l1, text/b", Data("né".utf8)),
+            ("text/a; charset=utf-8, text/a; charset=l1", Data([0x6E, 0xE9])), ("text/a; charset=l1, Text/A; x=y", Data([0x6E, 0xE9])),
+            ("text/a; charset=l1, */*; charset=utf-8", Data([0x6E, 0xE9])), ("text/a; charset=l1, a b/c, text", Data([0x6E, 0xE9])),
+            ("text/a; charset=l1, text/b, text/a", Data("né".utf8)), ("text/a; charset=l1, text/a; charset=", Data([0x6E, 0xE9])),
+            ("text/a; charset=; charset=l1", Data([0x6E, 0xE9])), ("text/a; charset='', text/a", Data("né".utf8)),
+            ("text/plain; charset=utf-8; charset=l1", Data("né".utf8)),
             ("text/plain; charset=windows-1252", Data([0x6E, 0xE9])), ("text/plain; charset=utf-16le", Data([0x6E, 0, 0xE9, 0])),
             ("text/plain; charset=utf-16be", Data([0, 0x6E, 0, 0xE9])), ("text/plain; charset=UTF-16", Data([0, 0x6E, 0, 0xE9])),
             ("text/plain; charset=UTF-16", Data([0xFF, 0xFE, 0x6E, 0, 0xE9, 0])),
@@ -24,6 +29,13 @@ struct CharsetTests {
         ] as [(String, Data)])
     func charset(type: String, body: Data) throws {
         #expect(try response(type, body).decode(String.self) == "né")
+    }
+
+    @Test("The media type of an error body is the last one, too", arguments: ["text/html, text/plain", "text/plain, */*", "text/plain;x"])
+    func message(type: String) throws {
+        let response = APIResponse(
+            to: PreparedRequest(.get, example), statusCode: 400, headers: ["Content-Type": type], data: Data("No.".utf8))
+        #expect(APIError.unacceptableStatus(response).description.contains("\"No.\""))
     }
 
     @Test(
