@@ -10,8 +10,9 @@ extension APIResponse {
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
         // A stream fails to decode before any of it is read.
         if bodyStream != nil {
-            let type = value(forHTTPHeaderField: "Content-Type")?.mediaType.cut(to: 100)
-            return "its Content-Type is \(type ?? "missing"), and not that of \(expected)."
+            let type = httpResponse.contentType
+            let charset = type?.charset.map { "; charset=\($0)" } ?? ""
+            return "its Content-Type is \((type.map { $0.mediaType + charset } ?? "missing").cut(to: 100)), and not that of \(expected)."
         }
         let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(excerptName) is empty where \(expected) was expected \(size)." }

@@ -63,7 +63,7 @@ struct EventFormatTests {
         arguments: [
             ("TEXT/Event-Stream", nil), (" text/event-stream ; x=y", nil), ("text/event-stream;", nil), (nil, nil), ("", nil),
             ("text/html; charset=utf-8, text/event-stream; charset=utf-8", nil), ("text/event-stream,application/json", nil),
-            ("text/html; charset=utf-8", "text/html"), ("text/event-streams", "text/event-streams"),
+            ("text/html; charset=utf-8", "text/html; charset=utf-8"), ("text/event-streams", "text/event-streams"),
         ] as [(String?, String?)])
     func types(_ type: String?, refused: String?) throws {
         let response = streamedResponse([Data()], type: type).response

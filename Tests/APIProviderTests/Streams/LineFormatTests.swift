@@ -14,9 +14,30 @@ struct LineFormatTests {
     func lines(_ text: String, _ expected: [String]) async throws {
         let bytes = Array(text.utf8)
         for cut in 0...bytes.count {
-            let lines = TextLines(streamedResponse([bytes[..<cut], bytes[cut...]]), decoder: JSONDecoder())
+            let lines = try TextLines(streamedResponse([bytes[..<cut], bytes[cut...]]), decoder: JSONDecoder())
             #expect(try await lines.all() == expected, "cut at \(cut)")
         }
+    }
+
+    @Test(
+        "The lines of another charset than UTF-8 are an error that names it, before any is read",
+        arguments: ["ISO-8859-1", "utf-16", "x-é"])
+    func otherCharset(charset: String) throws {
+        let bytes = streamedResponse(["a\n".utf8], type: "text/plain; charset=\(charset)")
+        let error = #expect(throws: APIError.self) { try Endpoint<TextLines>(.get, "/log").value(of: bytes.response) }
+        #expect(error?.description.hasSuffix("its Content-Type is text/plain; charset=\(charset), and not that of TextLines.") == true)
+        let whole = APIResponse(
+            to: PreparedRequest("GET"), headers: ["Content-Type": "text/plain; charset=\(charset)"], data: Data("a".utf8))
+        let same = #expect(throws: APIError.self) { try Endpoint<TextLines>(.get, "/log").value(of: whole) }
+        #expect(same?.description.contains("its charset \(charset) is not UTF-8; read it as a String or a ByteStream") == true)
+    }
+
+    @Test(
+        "Lines are read as UTF-8 with each name of it, and without one",
+        arguments: ["text/plain", "a/b; charset=\"Utf-8\"", "a/b;charset=us-ascii"])
+    func utf8(type: String) async throws {
+        let lines = try Endpoint<TextLines>(.get, "/log").value(of: streamedResponse(["é\n".utf8], type: type).response)
+        #expect(try await lines.all() == ["é"])
     }
 
     @Test("Random texts have the same lines, however they are cut")
@@ -63,7 +84,7 @@ struct LineFormatTests {
     @Test("The size of a line is limited by maxElementSize")
     func limit() async throws {
         let bytes = streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4)
-        var lines = TextLines(bytes, decoder: JSONDecoder()).makeAsyncIterator()
+        var lines = try TextLines(bytes, decoder: JSONDecoder()).makeAsyncIterator()
         #expect(try await lines.next() == "1234")
         let error = await #expect(throws: APIError.self) { try await lines.next() }
         #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
@@ -72,7 +93,7 @@ struct LineFormatTests {
     @Test("The lines before an error are read first")
     func error() async throws {
         let broken = APIError.transport(PreparedRequest(.get, example), underlying: URLError(.networkConnectionLost))
-        var lines = TextLines(streamedResponse(["a\nb".utf8], then: broken), decoder: JSONDecoder()).makeAsyncIterator()
+        var lines = try TextLines(streamedResponse(["a\nb".utf8], then: broken), decoder: JSONDecoder()).makeAsyncIterator()
         #expect(try await lines.next() == "a")
         let error = await #expect(throws: APIError.self) { try await lines.next() }
         #expect(error?.urlError?.code == .networkConnectionLost)
