@@ -48,6 +48,9 @@ public import MiniRx
 /// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
 /// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
 ///
+/// A redirect to another origin drops the credential, also if both are in `hosts`, unless a middleware before this one follows the
+/// redirect, as `CacheMiddleware` does. The ``APIError/description`` of a 401 names the origin that has lost it.
+///
 /// A request belongs to the user who was signed in when it was subscribed to. After sign-out, one that has not been sent
 /// fails with ``APIError/signedOut``. One in flight still gets its response, and is not sent again.
 ///

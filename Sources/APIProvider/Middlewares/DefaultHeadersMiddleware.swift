@@ -7,8 +7,9 @@ public import MiniRx
 /// DefaultHeadersMiddleware(["Accept-Language": "en", "X-Client": "app"])
 /// ```
 ///
-/// They are for one API: requests to other hosts than `hosts` do not get them. To send a token that can be refreshed, use
-/// ``AuthenticationMiddleware``.
+/// They are for one API: requests to other hosts than `hosts` do not get them. A redirect to another origin drops all but harmless ones,
+/// also if both are in `hosts`, unless a middleware before this one follows the redirect, as `CacheMiddleware` does. To send a token that
+/// can be refreshed, use ``AuthenticationMiddleware``.
 ///
 /// It also sets a `User-Agent` such as `Stars/1.2 (iOS 17.5.1) APIProvider` (RFC 9110, section 10.1.5), for all hosts. It has the name and
 /// version of the app's bundle, or the name of the process if there is no bundle.

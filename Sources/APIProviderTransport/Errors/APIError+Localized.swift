@@ -72,7 +72,7 @@ extension APIResponse {
 
     fileprivate var suggestion: String? {
         switch statusCode {
-        case 401: "Sign in again."
+        case 401: credentialLoss == nil ? "Sign in again." : nil
         case 408, 429, 500...599: retryAfter(now: Date()).map { "Try again in \($0.inWords)." } ?? "Try again later."
         default: nil
         }

@@ -82,9 +82,11 @@ package struct RedirectedRequest: Sendable {
     package let url: URL
     let method: HTTPMethod
     let hasIdempotencyKey: Bool
+    let headerNames: [String]
 
     init(_ request: PreparedRequest) {
-        (url, method, hasIdempotencyKey) = (request.url, request.method, request.headers["Idempotency-Key"] != nil)
+        (url, method, headerNames) = (request.url, request.method, request.headers.map(\.name))
+        hasIdempotencyKey = request.headers["Idempotency-Key"] != nil
     }
 }
 
@@ -109,8 +111,8 @@ extension PreparedRequest {
     public var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
 
     /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
-    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is still
-    /// a `POST`.
+    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is
+    /// still a `POST`.
     public var isIdempotent: Bool { isIdempotent(HTTPMethod.idempotent) }
 
     /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods: see ``isIdempotent``.
@@ -119,8 +121,8 @@ extension PreparedRequest {
             && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 
-    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may occur
-    /// by chance, and is hidden only where it is a whole segment of the path.
+    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may
+    /// occur by chance, and is hidden only where it is a whole segment of the path.
     ///
     /// What stands in `Authorization`, in cookies, or under a name such as `api_key` is hidden without it.
     public mutating func hide(_ secret: String) {

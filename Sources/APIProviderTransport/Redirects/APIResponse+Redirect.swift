@@ -32,6 +32,14 @@ extension APIResponse {
         return "the redirectPolicy of its request has not followed it"
     }
 
+    /// The reason for a 401 that says nothing about the credential: a redirect to another origin has dropped it. Otherwise `nil`.
+    var credentialLoss: String? {
+        guard statusCode == 401, request.hasLeftOrigin, !request.headers.contains(where: { $0.name.namesCredential }),
+            let last = request.redirectChain.last(where: { $0.headerNames.contains(where: \.namesCredential) })
+        else { return nil }
+        return "the redirect from \(last.url.origin) to another origin has dropped the credential"
+    }
+
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
     func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
         guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }

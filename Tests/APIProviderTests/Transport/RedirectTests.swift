@@ -139,6 +139,40 @@ struct RedirectTests {
     }
 
     @Test(
+        "A 401 after a redirect that has dropped the credential says so, quotes the challenge, and tells nobody to sign in again",
+        arguments: [
+            ("Authorization", "https://g/x", "https://h:443"), ("X-Api-Key", "//g/x", "https://h:443"), ("Cookie", "http://h:8/x", nil),
+            ("Authorization", "https://h/x", nil), ("X-Trace", "https://g/x", nil), ("authorization", "https://g:8/", "https://h:443"),
+        ] as [(String, String, String?)])
+    func droppedCredential(header: String, location: String, origin: String?) async throws {
+        let challenge = #"Bearer error="invalid_token", error_description="It is missing.""#
+        let answers = Answers(.status(302, headers: ["Location": location]), .status(401, headers: ["WWW-Authenticate": challenge]))
+        let endpoint = Endpoint<Void>(.get, .url(try #require(URL(string: "https://h/a"))), headers: [header: "s3cret"])
+        let error = try #require(
+            await #expect(throws: APIError.self) {
+                try await DefaultAPIProvider(transport: ClosureTransport(answers.next)).request(endpoint).value
+            })
+        guard error.statusCode == 401 else {
+            // From https to http, no redirect is followed.
+            #expect(error.statusCode == 302 && location.hasPrefix("http:"))
+            return
+        }
+        let reason = origin.map { "the redirect from \($0) to another origin has dropped the credential: " } ?? ""
+        #expect(error.description.contains("failed: 401 Unauthorized: \(reason)\"invalid_token: It is missing.\""), "\(error)")
+        #expect(error.recoverySuggestion == (origin == nil ? "Sign in again." : nil))
+    }
+
+    @Test("A middleware that adds the credential again after a redirect has lost none")
+    func credentialAddedAgain() async throws {
+        let answers = Answers(.status(302, headers: ["Location": "https://one.example/x"]), .status(401))
+        let token = AuthenticationMiddleware(token: "s3cret", hosts: ["api.example.com", "one.example"]) { _ in .just("s3cret") }
+        let error = await #expect(throws: APIError.self) {
+            try await answers.provider(RedirectFollower(), token).request(Endpoint<Void>(.get, "/a")).value
+        }
+        #expect(error?.recoverySuggestion == "Sign in again." && error?.description.contains("dropped") == false)
+    }
+
+    @Test(
         "A Location resolves against the request's URL, without white space around it, and gets the escapes that it lacks (RFC 3986)",
         arguments: [
             ("./g", "http://a/b/c/g"), ("/g", "http://a/g"), ("//g", "http://g"), ("../../../g", "http://a/g"), ("?y", "http://a/b/c/d?y"),
