@@ -114,6 +114,7 @@ protocol Signer: Sendable {
 
 final class Model {
     var text = ""
+    var isOffline = false
     func send(_ prompt: String) {}
 }
 

@@ -11,9 +11,15 @@ extension APIProvider {
     ///
     /// ### The next request
     ///
-    /// It has the header `Last-Event-ID` if the server has sent an identifier. It waits for the backoff of `policy`, which grows while no
-    /// event comes, and at least for half of the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it waits at least
-    /// that long, and up to `baseDelay` more. A `retry` counts as at most the `maxDelay`.
+    /// It has the header `Last-Event-ID` if the server has sent an identifier. That of the endpoint is sent until then, and no more after
+    /// it, also if the server's is empty. It waits for the backoff of `policy`, which grows while no event comes, and at least for half of
+    /// the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it waits at least that long, and up to `baseDelay` more. A
+    /// `retry` counts as at most the `maxDelay`.
+    ///
+    /// ### Without a connection
+    ///
+    /// The `shouldRetry` of `policy` is asked each time that such a request fails, also if it leaves the decision to the policy. It is not
+    /// asked when a stream that has begun ends or breaks. So it can say that the app is offline, until the next event comes.
     ///
     /// ### The end
     ///
@@ -42,7 +48,9 @@ extension APIProvider {
             lastEventID, signOutCount, willSend in
             var endpoint = request.endpoint.adapting { willSend($0) }
             endpoint.configuration.signOutCount = signOutCount
-            if !lastEventID.isEmpty, lastEventID.isFieldValue { endpoint.headers["Last-Event-ID"] = lastEventID }
+            if let lastEventID {
+                endpoint.headers["Last-Event-ID"] = lastEventID.isEmpty || !lastEventID.isFieldValue ? nil : lastEventID
+            }
             return self.request(endpoint.withResponse())
         }
     }
@@ -56,7 +64,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
     let method: @Sendable () -> HTTPMethod
     let connect:
-        @Sendable (_ lastEventID: String, _ signOutCount: Int?, _ willSend: @escaping @Sendable (PreparedRequest) -> Void) -> Single<
+        @Sendable (_ lastEventID: String?, _ signOutCount: Int?, _ willSend: @escaping @Sendable (PreparedRequest) -> Void) -> Single<
             (value: ServerSentEvents, response: APIResponse)
         >
 
@@ -67,7 +75,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: ReconnectingEvents
         private var stream: ServerSentEvents.AsyncIterator?
-        private var lastEventID = ""
+        /// The last identifier that the server has sent; `nil` if it has sent none.
+        private var lastEventID: String?
         /// The time to wait that the last `retry:` of the server has set, in milliseconds.
         private var retry: Int?
         /// The number of reconnects since the last event.

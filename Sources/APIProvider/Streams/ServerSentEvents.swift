@@ -80,9 +80,9 @@ struct EventParser: LineParser {
     private let maxSize: Int
     private var type = ""
     private var data: [UInt8] = []
-    private var id = ""
-    /// The last identifier that a whole event has set, also one without data.
-    private(set) var lastEventID = ""
+    private var id: String?
+    /// The last identifier that a whole event has set, also one without data; `nil` if none has.
+    private(set) var lastEventID: String?
     /// The time to wait before the next request, in milliseconds, if the server has set it.
     private(set) var retry: Int?
 
@@ -91,7 +91,7 @@ struct EventParser: LineParser {
     }
 
     /// The identifier of the previous stream counts until this one brings another.
-    mutating func resume(from lastEventID: String) { (id, self.lastEventID) = (lastEventID, lastEventID) }
+    mutating func resume(from lastEventID: String?) { (id, self.lastEventID) = (lastEventID, lastEventID) }
 
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
         guard !line.isEmpty else { return dispatch(into: &events) }
@@ -122,6 +122,6 @@ struct EventParser: LineParser {
         }
         guard !data.isEmpty else { return }
         let text = String(decoding: data.dropLast(), as: UTF8.self)
-        events.append(ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, lastEventID: lastEventID, source: source))
+        events.append(ServerSentEvent(type: type.isEmpty ? "message" : type, data: text, lastEventID: lastEventID ?? "", source: source))
     }
 }

@@ -501,6 +501,36 @@ struct ReconnectingEventsTests {
         #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == [nil, nil, nil])
     }
 
+    @Test(
+        "The app's own identifier is sent until the server sends one, or resets it",
+        arguments: [
+            ("data: a\n\n", "app"), (": nothing\n\n", "app"), ("id: 7\0\ndata: a\n\n", "app"), ("id: 7\ndata: a\n", "app"),
+            ("id: 7\n\n", "7"), ("id: 7\ndata: a\n\nid\ndata: b\n\n", nil), ("id:\n\n", nil), ("id: \u{7}\n\n", nil),
+        ] as [(String, String?)])
+    func ownIdentifier(text: String, next: String?) async throws {
+        MockURLProtocol.stub(.get, "/events", respond: .sequence([stream([.chunk(text)]), stream([]), .status(204)]))
+        var endpoint = request
+        endpoint.headers["last-event-id"] = "app"
+        for try await _ in mocked.events(endpoint, scheduler: scheduler) {}
+        #expect(MockURLProtocol.requests.map { $0.headers["Last-Event-ID"] } == ["app", next, next])
+    }
+
+    @Test("The policy's closure is asked at each request that fails, and not when a stream ends or breaks")
+    func askedAtFailures() async throws {
+        let broken = stream([.chunk("data: a\n\n"), .failure(URLError(.networkConnectionLost))])
+        let offline = StubResponse.failure(URLError(.notConnectedToInternet))
+        let responses = [offline, .status(503), broken, stream([.chunk("data: b\n\n")]), offline, .status(204)]
+        MockURLProtocol.stub(.get, "/events", respond: .sequence(responses))
+        let log = Log<String>()
+        var policy = RetryPolicy.reconnecting
+        policy.shouldRetry = { _, result in
+            log.append((try? result.get().statusCode).map { "\($0)" } ?? "offline")
+            return nil
+        }
+        for try await event in events(policy) { log.append(event.data) }
+        #expect(log.entries == ["offline", "503", "a", "b", "offline"])
+    }
+
     @Test("A dispose ends the wait")
     func dispose() async throws {
         MockURLProtocol.stub(.get, "/events", respond: .events(messages("a")))
