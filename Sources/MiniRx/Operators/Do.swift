@@ -12,7 +12,7 @@ extension Single {
     ///     error goes to ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
     ///   - onSubscribed: Runs after the subscription to the source. It does not run if the subscription was disposed by then, whether
-    ///     before or after its event.
+    ///     before or after its event. Before a ``share()``, it also runs if the event came first and its subscribers have disposed since.
     ///   - onDispose: Runs when the source has been torn down, after its event or a dispose. It runs once for each `onSubscribe`.
     @preconcurrency
     public func `do`(
