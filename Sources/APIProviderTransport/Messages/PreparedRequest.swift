@@ -52,7 +52,7 @@ public struct PreparedRequest: Sendable {
     /// The request as Foundation has it, without its body.
     ///
     /// Use it for settings that only `URLRequest` has: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the
-    /// request invalid; set ``body`` instead.
+    /// request invalid; set ``body`` instead. A `timeoutInterval` of 60 seconds is Foundation's "not set"; set ``timeoutInterval`` instead.
     public var urlRequest: URLRequest {
         get {
             // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.

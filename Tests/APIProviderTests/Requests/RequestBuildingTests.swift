@@ -181,6 +181,14 @@ struct RequestBuildingTests {
         #expect(try timeout(nil) == nil)
     }
 
+    @Test("A URLRequest with a timeout of 60 seconds has none of its own, and other times are taken", arguments: [1, 59, 60, 61, 600])
+    func timeoutOfURLRequest(seconds: TimeInterval) throws {
+        let request = try Endpoint<Item>(.get, "").adapting { $0.urlRequest.timeoutInterval = seconds }.preparedRequest(relativeTo: example)
+        #expect(request.timeoutInterval == (seconds == 60 ? nil : seconds))
+        let own = Endpoint<Item>(.get, "", timeoutInterval: 5).adapting { $0.urlRequest.timeoutInterval = seconds }
+        #expect(try own.preparedRequest(relativeTo: example).timeoutInterval == seconds)
+    }
+
     private struct Secretive: Encodable {
         func encode(to encoder: any Encoder) throws {
             throw EncodingError.invalidValue("s3cret", .init(codingPath: encoder.codingPath, debugDescription: "Secrets are not encoded."))
