@@ -48,7 +48,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     // MARK: - Creating an endpoint
 
-    /// Creates an endpoint that uses `decode` to make its value from the response.
+    /// Creates an endpoint that uses `decode` to make its value from the response. Its request has no `Accept` but that of `headers`.
     ///
     /// - Parameters:
     ///   - method: The request method.
