@@ -46,8 +46,8 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Creates a provider with its own session, which has the configuration of `session`.
     ///
-    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its
-    /// `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
+    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module APIProviderCache and
+    /// its `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
     ///
     /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See
     /// ``URLSessionTransport/init(session:maxResponseSize:)``.
@@ -60,8 +60,8 @@ public struct DefaultAPIProvider: APIProvider {
     ///     it afterwards.
     ///   - decoder: The decoder for responses. Do not change it afterwards.
     ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
-    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode, in the words that the app and its
-    ///     log may show; `nil` if there is none. See ``RequestOptions/errorMessage``.
+    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode, in the words that the app and
+    ///     its log may show; `nil` if there is none. See ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, session: URLSession = .shared, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil

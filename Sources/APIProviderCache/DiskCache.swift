@@ -45,7 +45,7 @@ final class DiskCache: CacheStore {
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.roundedUpToBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
-            return size.withLock { $0 = $0.map { $0 - oldSize } }
+            return size.withLock { $0 = $0.map { $0 - oldSize }.flatMap { $0 < 0 ? nil : $0 } }
         }
         do {
             if isThere, !isStored { unlink(path) }
@@ -55,7 +55,8 @@ final class DiskCache: CacheStore {
             unlink(path)
         }
         let needsRecount = size.withLock { size in
-            size = size.map { $0 + data.count.roundedUpToBlocks - oldSize }
+            // Less than nothing is known of what another process has stored.
+            size = size.map { $0 + data.count.roundedUpToBlocks - oldSize }.flatMap { $0 < 0 ? nil : $0 }
             return size.map { $0 > maxBytes } ?? true
         }
         if needsRecount { evictLeastRecentlyUsed() }
@@ -130,7 +131,7 @@ extension stat {
     /// Whether the item is of this kind and belongs to this process's user.
     fileprivate func isOurs(_ kind: mode_t) -> Bool { st_mode & S_IFMT == kind && st_uid == geteuid() }
 
-    /// Whether the folder is this user's, and no other user may access it.
+    /// Whether the item is this user's, and no other user may access it.
     fileprivate func isPrivate(_ kind: mode_t) -> Bool { isOurs(kind) && st_mode & 0o077 == 0 }
 
     /// The modification time, in nanoseconds since 1970.

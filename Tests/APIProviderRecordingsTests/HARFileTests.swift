@@ -46,8 +46,8 @@ struct HARFileTests {
 
     // MARK: - Programs
 
-    /// `_sends` says what an app sends, where it is not what the entry says, and `_gets` what it gets: a status and a body, or `error` and a
-    /// part of the error.
+    /// `_sends` says what an app sends, where it is not what the entry says, and `_gets` what it gets: a status and a body, or `error` and
+    /// a part of the error.
     @Test(
         "Five entries as the program writes them answer",
         arguments: ["chrome", "firefox", "safari", "charles", "proxyman", "fiddler", "insomnia"])

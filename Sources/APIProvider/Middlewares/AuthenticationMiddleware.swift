@@ -129,7 +129,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
 
     /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
     ///
-    /// A refresh returns its credential, and need not set it. If an `async` refresh sets it all the same, that counts as the return.
+    /// A refresh returns its credential, and need not set it. If an `async` refresh sets it all the same, that counts as the return, and
+    /// after a sign-out for nothing.
     ///
     /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
     /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
@@ -158,7 +159,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         signOutCount: Int, after expired: VersionedCredential<Credential>? = nil, for request: PreparedRequest
     ) -> Single<VersionedCredential<Credential>> {
         credential(signOutCount: signOutCount, after: expired, for: request).flatMap { [self] credential in
-            guard let date = expiry(credential.value), date - leeway <= now(), credentials.markExpired(credential, isDueOnly: now() < date)
+            // A new credential is not refreshed again before it is sent, whatever its date is.
+            guard expired.map({ $0.version == credential.version }) ?? true, let date = expiry(credential.value), date - leeway <= now(),
+                credentials.markExpired(credential, isDueOnly: now() < date)
             else { return .just(credential) }
             return unexpiredCredential(signOutCount: signOutCount, after: credential, for: request)
         }

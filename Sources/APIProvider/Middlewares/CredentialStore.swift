@@ -62,13 +62,13 @@ final class CredentialStore<Value: Sendable>: Sendable {
         /// - Parameters:
         ///   - signOutCount: The number of sign-outs when the request was subscribed to.
         ///   - rejected: The request's credential that was rejected, or has expired.
-        mutating func decision(signOutCount: Int, after rejected: Credential?) throws -> Decision {
+        mutating func decision(signOutCount: Int, after rejected: Credential?, store: ObjectIdentifier) throws -> Decision {
             guard signOutCountAtLastSignOut <= signOutCount else { throw APIError.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
             // A refresh that has failed is also the answer for requests that were sent before.
             if let failure, let rejected, rejected.failureCount < failureCount { throw failure }
-            let new = Refresh()
+            let new = Refresh(of: store)
             refresh = new
             return .start(new, expired: value)
         }
@@ -80,10 +80,24 @@ final class CredentialStore<Value: Sendable>: Sendable {
             var waiting: [Int: Single<Credential?>.SingleObserver] = [:]
             var last = 0
             var event: SingleEvent<Credential?>?
+            var isReplaced = false
         }
 
         let subscription = SerialDisposable()
+        private let store: ObjectIdentifier
         private let state = Locked(State())
+
+        init(of store: ObjectIdentifier) { self.store = store }
+
+        /// Whether a sign-out or another credential has ended this refresh of `store`.
+        func isReplaced(in store: ObjectIdentifier) -> Bool { self.store == store && state.withLock(\.isReplaced) }
+
+        /// Ends the refresh because the app has set a credential, or has signed out.
+        func replace(with event: SingleEvent<Credential?>) {
+            state.withLock { $0.isReplaced = true }
+            subscription.dispose()
+            end(event)
+        }
 
         /// The new credential, or `nil` if the store has one: the app has set it in the meantime, or the old one has not expired yet.
         var credential: Single<Credential?> {
@@ -124,17 +138,19 @@ final class CredentialStore<Value: Sendable>: Sendable {
         get { state.withLock(\.value) }
         set {
             let (enclosing, cooldownEnd) = (RefreshContext.enclosingRefreshes, scheduler.now + .seconds(60))
+            let replaced = enclosing.filter { ($0 as? Refresh)?.isReplaced(in: ObjectIdentifier(self)) == true }
             // The old value and the old error are released outside of the lock.
-            let (refresh, _) = state.withLock { state in
+            let (refresh, _) = state.withLock { state -> (Refresh?, (Value?, (any Error)?, Refresh?)) in
                 let old = (state.value, state.failure, state.settingRefresh)
+                // What a refresh sets after a sign-out is the previous user's.
+                guard newValue == nil || replaced.allSatisfy({ $0 === state.settingRefresh }) else { return (nil, old) }
                 // Set within its own refresh, it is the credential of that refresh.
                 let refreshes = newValue == nil ? [] : [state.refresh, state.settingRefresh].compactMap { $0 }
                 let own = refreshes.first { refresh in enclosing.contains { $0 === refresh } }
                 state.set(newValue, refreshCooldownEnd: own == nil ? nil : cooldownEnd, in: own)
                 return (state.refresh.take(), old)
             }
-            refresh?.subscription.dispose()
-            refresh?.end(newValue == nil ? .failure(APIError.signedOut) : .success(nil))
+            refresh?.replace(with: newValue == nil ? .failure(APIError.signedOut) : .success(nil))
         }
     }
 
@@ -190,7 +206,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     ) -> Single<Credential> {
         .deferred { [self] in
             let refresh: Refresh
-            switch try state.withLock({ try $0.decision(signOutCount: signOutCount, after: rejected) }) {
+            switch try state.withLock({ try $0.decision(signOutCount: signOutCount, after: rejected, store: ObjectIdentifier(self)) }) {
             case .use(let credential): return .just(credential)
             case .wait(let other):
                 guard !RefreshContext.enclosingRefreshes.contains(where: { $0 === other }) else {

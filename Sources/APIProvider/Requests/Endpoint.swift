@@ -236,7 +236,8 @@ extension Endpoint where Response == URL {
     /// file, whose name ends in `.download`.) A status outside of 200...299 is an error that has the body. If `validating` accepts it, as
     /// you may do with 304, the request succeeds and the destination stays as it was.
     ///
-    /// So is a status whose body is not the file: 202, 204, 205, 207, and a 206 that was not asked for, or has another range than the request.
+    /// So is a status whose body is not the file: 202, 204, 205, 207, and a 206 that was not asked for, or has another range than the
+    /// request.
     ///
     /// - Parameters:
     ///   - method: The request method.

@@ -26,8 +26,8 @@ final class ProgressReporter: Sendable {
     private let queue: DispatchQueue
     private let state = Locked(State())
 
-    /// - Parameter isStream: Whether the value of the request is a stream. Progress is then still reported after the value, while the stream
-    ///   is read.
+    /// - Parameter isStream: Whether the value of the request is a stream. Progress is then still reported after the value, while the
+    ///   stream is read.
     init(_ handler: Handler, isStream: Bool) {
         (self.handler, self.isStream) = (handler, isStream)
         queue = handler.interval != nil ? .main : DispatchQueue(label: "APIProvider.progress", target: .global(qos: .userInitiated))

@@ -39,7 +39,7 @@ public struct MockTransport: Transport {
     /// Answers `request`. Disposing ends a delay.
     ///
     /// Progress is reported for each 64 KB of the sent body and for each received chunk, on the thread of the answer. The transport keeps
-    /// the stubs' cookies as long as it lives.
+    /// the stubs' cookies and sends them, as long as it lives.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
             // The mock may stand for a transport with schemes such as http+unix.

@@ -90,8 +90,8 @@ extension MockURLProtocol {
                 sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// Answers `request` with a value for the provider to decode: `MockURLProtocol.stub(.user("octocat"), respond: User(login:
-    /// "octocat"))`.
+    /// Answers `request` with a value for the provider to decode:
+    /// `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
     /// The status is 200. The body is unchanged `Data` or `String`, the content of the file for a download, and for other types JSON, by
     /// `encoder` or else by ``encoder``.

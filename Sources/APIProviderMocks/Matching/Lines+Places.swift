@@ -1,7 +1,8 @@
 import Foundation
 
-// The place of a value is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Within a body, it is the text without `body`,
-// such as `items[0].id`, and an empty text for the whole body. Segments of a path are counted from 1, and elements of an array from 0.
+// The place of a value is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Within a body, it is the text without
+// `body`, such as `items[0].id`, and an empty text for the whole body. Segments of a path are counted from 1, and elements of an array from
+// 0.
 //
 // Names with a mark of a place, and those equal to another spelling, have percent escapes, so that a place is unambiguous.
 extension String {

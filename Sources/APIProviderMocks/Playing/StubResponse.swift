@@ -80,7 +80,7 @@ public struct StubResponse: Sendable {
         factories.indices.contains(count) ? factories[count] : repeatsLast ? factories.last : nil
     }
 
-    /// The number of answers in a finite sequence.
+    /// The number of answers in a sequence that does not repeat its last.
     var countOfSequence: Int? { repeatsLast ? nil : factories.count }
 
     func changing(_ change: @escaping @Sendable (inout Answer) -> Void) -> StubResponse {

@@ -100,8 +100,8 @@ extension URLRequest {
 }
 
 extension URLProtocol {
-    /// Adds the header fields and the timeout of the session, which Linux hides from protocol classes. Reflection is slow (1/6 of a request),
-    /// so call it only if a configuration may have such settings.
+    /// Adds the header fields and the timeout of the session, which Linux hides from protocol classes. Reflection is slow (1/6 of a
+    /// request), so call it only if a configuration may have such settings.
     func addSessionSettings(to request: inout PreparedRequest) {
         guard let configuration = task?.session?.configuration else { return }
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {

@@ -18,7 +18,8 @@ struct Placeholders: Sendable {
 
     /// The placeholders in a text and where they stand in its UTF-8.
     ///
-    /// - Parameter place: The general place of the text in a request. There alone is a short number a placeholder: elsewhere, it may be any number.
+    /// - Parameter place: The general place of the text in a request. There alone is a short number a placeholder: elsewhere, it may be any
+    ///   number.
     func occurrences(in text: String, at place: String = "") -> [(range: Range<Int>, placeholder: String)] {
         if places[text]?.contains(place) == true { return [(0..<text.utf8.count, text)] }
         return search.matches(in: Array(text.utf8)).map { ($0.range, texts[$0.text]) }

@@ -24,7 +24,8 @@ extension String {
         }
     }
 
-    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a URL.
+    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a
+    /// URL.
     var looksRandom: Bool {
         guard utf8.count >= 12 else { return false }
         var (hasLetter, hasDigit) = (false, false)

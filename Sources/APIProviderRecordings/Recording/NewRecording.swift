@@ -48,8 +48,8 @@ struct NewRecording {
 
     // MARK: - The replay before it is written
 
-    /// The requests that do not find their own entries if the app has other secrets: in the order in which they were sent, and with those in flight together the other
-    /// way round.
+    /// The requests that do not find their own entries if the app has other secrets: in the order in which they were sent, and with those
+    /// in flight together the other way round.
     private func replayProblems() -> [String] {
         let sent = replacer.exchanges.map(replay.file.placeholders.withOtherSecrets)
         let order = Array(sent.indices)

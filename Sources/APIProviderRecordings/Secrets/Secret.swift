@@ -11,7 +11,8 @@ struct Secret: Sendable {
     var isFromResponse = false
     /// Whether it may stand elsewhere by chance, so that it is replaced only where a name says that it is the secret.
     var isCommon = true
-    /// The general lines of requests where a replay takes a text for it: where it has its name, or all if the program says that it is secret.
+    /// The general lines of requests where a replay takes a text for it: where it has its name, or all if the program says that it is
+    /// secret.
     var places: Set<String> = []
     private(set) var placeholder = ""
     /// The placeholder, after the head and the claims of a JWT.

@@ -2,10 +2,10 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Tries to find secrets in what is about to be written, however they are written there. It knows nothing of how they were replaced.
+/// Tries to find secrets in what is about to be written, however they are written there.
 ///
-/// Text is decoded until nothing changes: escapes of JSON, JavaScript, URLs and HTML in any order, UTF-16, and Base64. A secret of fewer than eight
-/// bytes is not looked for, and one that is split over two texts is not found.
+/// Text is decoded until nothing changes: escapes of JSON, JavaScript, URLs and HTML in any order, UTF-16, and Base64. A secret of fewer
+/// than eight bytes is not looked for, and one that is split over two texts is not found.
 struct SecretCheck: Sendable {
     private let search: TextSearch
     /// For each text of the search, the index of its secret.

@@ -115,7 +115,8 @@ struct SecretFinder {
         }
     }
 
-    /// Adds what cannot be anything else: a JWT, the key of a service, a private key, the credential in a URL, and what comes after `Bearer`.
+    /// Adds what cannot be anything else: a JWT, the key of a service, a private key, the credential in a URL, and what comes after
+    /// `Bearer`.
     private mutating func addKeys() {
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in

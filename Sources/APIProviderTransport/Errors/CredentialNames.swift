@@ -2,7 +2,12 @@ import MiniRx
 
 extension String {
     /// Whether a header, an item of a query or a field of this name is a credential, for the texts of errors, cURL commands and reports.
-    package var namesCredential: Bool { CredentialNames.match(self).map { $0.strength != .nonce } == true }
+    /// They may hide too much, so a word of the list may stand anywhere: `id_token_hint`, `secretAnswer`.
+    package var namesCredential: Bool {
+        if let match = CredentialNames.match(self) { return match.strength != .nonce }
+        let name = lowercased()
+        return !name.hasSuffix("type") && CredentialNames.keywords.contains { name.contains($0) }
+    }
 }
 
 /// The names under which a value is a credential, and how sure that is. Errors, reports and recordings hide what has one.
@@ -66,17 +71,21 @@ package enum CredentialNames {
             """
         let tokens = """
             token secret credential authorization signature sig csrf xsrf apikey accesskey secretkey privatekey accountkey sessionid sessid \
-            assertion samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode verificationcode
+            assertion secretid authorizationcode samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode verificationcode
             """
         func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
         let lists: [(Strength, [String])] = [
-            (.code, words("pin otp passcode cvv cvc cardnumber")), (.password, words("password passwd pwd passphrase")),
+            (.code, words("pin otp totp passcode cvv cvc cardnumber")), (.password, words("password passwd pwd pw passphrase")),
             (.token, words(tokens)),
             (.key, words("auth jwt appid session cookie codeverifier codechallenge") + words(keys).map { "\($0)key" }),
             (.nonce, words("state nonce")),
         ]
         return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
     }()
+    fileprivate static let keywords = [
+        "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
+        "jwt",
+    ]
     private static let joinedEndings = [
         "token", "secret", "apikey", "accesskey", "secretkey", "password", "passphrase", "sessionid", "sessid",
     ]

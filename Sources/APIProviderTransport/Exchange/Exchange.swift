@@ -184,8 +184,8 @@ public import FoundationNetworking
         if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
     }
 
-    /// Cancels the exchange. No event follows. A progress report that already runs on another thread may finish. The exchange counts against
-    /// the limit of its origin until the network stack has completed it.
+    /// Cancels the exchange. No event follows. A progress report that already runs on another thread may finish. The exchange counts
+    /// against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         if case .finished = phase, transfer == nil { return }

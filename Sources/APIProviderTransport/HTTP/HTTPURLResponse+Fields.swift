@@ -85,8 +85,8 @@ extension HTTPURLResponse {
     /// - Parameter range: The `Range` of the request.
     package func isUnaskedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
 
-    /// Whether the body is the content for which a download has asked. That of a 202, 204, 205 or 207 says something else, or nothing. A 206
-    /// has it if its range begins where that of the request does.
+    /// Whether the body is the content for which a download has asked. That of a 202, 204, 205 or 207 says something else, or nothing. A
+    /// 206 has it if its range begins where that of the request does.
     ///
     /// - Parameter range: The `Range` of the request.
     package func isContent(range: String?) -> Bool {

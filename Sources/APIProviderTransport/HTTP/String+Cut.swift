@@ -9,8 +9,8 @@ extension String {
 }
 
 extension String {
-    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian and
-    /// emoji need them.
+    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian
+    /// and emoji need them.
     package var onOneLine: String {
         let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
         return String(

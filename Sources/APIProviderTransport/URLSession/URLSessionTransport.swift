@@ -29,7 +29,8 @@ public final class URLSessionTransport: Transport {
     /// The transport sets `httpAdditionalHeaders` on each request itself. With a base URL of the provider, a request to another origin gets
     /// harmless ones alone, such as `Accept-Language`. A redirect to another origin drops the others, too.
     ///
-    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its `CacheMiddleware`.
+    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its
+    /// `CacheMiddleware`.
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with

@@ -1,8 +1,8 @@
 extension Single {
     /// Subscribes. `observer` gets the one event, on the producer's thread.
     ///
-    /// After a `dispose()` on the delivering thread, no event comes. After one on another thread, an event already on its way may still
-    /// arrive.
+    /// After a `dispose()` on the delivering thread, no event comes. After one on another thread, an event that is being delivered may
+    /// still arrive.
     @preconcurrency
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
         makeSubscription { subscription, event in

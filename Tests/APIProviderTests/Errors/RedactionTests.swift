@@ -56,6 +56,17 @@ struct RedactionTests {
         #expect(Redactor(for: request).redacted(text) == shown)
     }
 
+    @Test(
+        "What a server repeats is hidden if a word of its name in the request says that it is a credential",
+        arguments: ["id_token_hint", "secret_id", "authorization_code", "passwordNew", "secretAnswer", "sessionData", "X-API-Key"])
+    func nameOfCredential(name: String) {
+        let request = PreparedRequest("GET", "https://api.example.com/a?\(name)=hunter2-of-a")
+        let response = APIResponse(
+            to: request, statusCode: 400, headers: ["Content-Type": "text/plain"], data: Data("no hunter2-of-a here".utf8))
+        let text = "\(APIError.unacceptableStatus(response))"
+        #expect(text.contains("no … here"), "\(text)")
+    }
+
     @Test("If a middleware sends the request of another endpoint, the secrets of both are hidden")
     func otherEndpoint() async throws {
         let replacing = ClosureMiddleware { _, next in

@@ -279,6 +279,56 @@ struct AuthenticationMiddlewareTests {
         box.withLock { $0 = nil }
     }
 
+    @Test("A new credential whose date is near is sent, and not refreshed again, also if the refresh sets it on another thread")
+    func nearDate() async throws {
+        let box = Locked<AuthenticationMiddleware<String>?>(nil)
+        let set = { @Sendable (token: String) in box.withLock { $0 }?.credential = token }
+        let middleware = AuthenticationMiddleware(
+            "old", scheduler: scheduler, now: { Date(timeIntervalSince1970: 0) }, apply: { $1.headers["Authorization"] = $0 },
+            expiry: { _ in Date(timeIntervalSince1970: 30) }, leeway: 60
+        ) { [refreshes] old in
+            refreshes.append(old)
+            return .create { observer in
+                // The thread of a network stack does not know whose refresh this is.
+                Task.detached {
+                    set("new")
+                    observer(.success("new"))
+                }
+                return Disposables.create()
+            }
+        }
+        box.withLock { $0 = middleware }
+        let response = try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).value
+        #expect(response.request.headers["Authorization"] == "new" && refreshes.count == 1)
+        box.withLock { $0 = nil }
+    }
+
+    @Test("A refresh that a sign-out has ended sets nothing, also after the next user has signed in")
+    func setAfterSignOut() async throws {
+        let (box, going, signedOut) = (
+            Locked<AuthenticationMiddleware<String>?>(nil), AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream()
+        )
+        let ended = AsyncStream<Void>.makeStream()
+        let middleware = AuthenticationMiddleware(token: String?.none) { _ in
+            going.continuation.finish()
+            // A task that looks at no cancellation.
+            await Task.detached { for await _ in signedOut.stream {} }.value
+            box.withLock { $0 }?.credential = "of the first user"
+            ended.continuation.finish()
+            return "of the first user"
+        }
+        box.withLock { $0 = middleware }
+        let request = Task { try await middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).value }
+        for await _ in going.stream {}
+        middleware.credential = nil
+        middleware.credential = "of the second user"
+        signedOut.continuation.finish()
+        for await _ in ended.stream {}
+        #expect(middleware.credential == "of the second user")
+        await #expect(throws: APIError.self) { try await request.value }
+        box.withLock { $0 = nil }
+    }
+
     @Test("A credential that somebody else sets during a refresh, and that is refused, is refreshed at once")
     func setElsewhere() {
         let middleware = middleware { [tokens] in tokens.single }

@@ -29,7 +29,8 @@ package let Darwin_S_IFREG: Darwin_mode_t = 0o100000
 package let Darwin_S_IFLNK: Darwin_mode_t = 0o120000
 package let Darwin_S_IFSOCK: Darwin_mode_t = 0o140000
 
-/// As Apple documents it. The times have other names, too. The function is `Darwin_stat_of` here, because Swift takes it for an initializer.
+/// As Apple documents it. The times have other names, too. The function is `Darwin_stat_of` here, because Swift takes it for an
+/// initializer.
 public struct Darwin_stat {
     package var st_dev: Darwin_dev_t = 0
     package var st_mode: Darwin_mode_t = 0

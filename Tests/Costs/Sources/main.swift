@@ -1,6 +1,6 @@
 // costs WORK COUNT: does the work so many times, one after the other, for `strace`.
-// costs measure COUNT WORK...: does each work so many times in `measured`, for `callgrind`, which notes what happens between its begin and its end.
-// `run` compares each work with a yardstick, which does without this package what a program could not do without.
+// costs measure COUNT WORK...: does each work so many times in `measured`, for `callgrind`, which notes what happens between its begin and
+// its end. `run` compares each work with a yardstick, which does without this package what a program could not do without.
 import APIProvider
 import APIProviderCache
 import APIProviderMocks
