@@ -47,8 +47,8 @@ final class Listener: Sendable {
         let task = Task {
             var port = port
             while !Task.isCancelled {
-                // An answer may begin this late. On Linux, each request keeps 700 bytes for this time, even if it ends sooner: a sleep that is
-                // cancelled keeps its timer. A body that is not read is not kept.
+                // An answer may begin this late. On Linux, each request keeps 700 bytes for this time, even if it ends sooner: a sleep that
+                // is cancelled keeps its timer. A body that is not read is not kept.
                 let pool = Pool(pool: HTTPServer.defaultPool())
                 do {
                     let server = HTTPServer(

@@ -13,8 +13,8 @@ import MockServer
             print(Arguments.help)
             exit(0)
         }
-        // From here on, both signals end it in order. Before, each ends it at once. Ignoring them here would lose a signal: a source listens
-        // only when Dispatch has registered it, on another thread.
+        // From here on, both signals end it in order. Before, each ends it at once. Ignoring them here would lose a signal: a source
+        // listens only when Dispatch has registered it, on another thread.
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
         let sources = [SIGTERM, SIGINT].map { DispatchSource.makeSignalSource(signal: $0) }
         for (source, number) in zip(sources, [SIGTERM, SIGINT]) {

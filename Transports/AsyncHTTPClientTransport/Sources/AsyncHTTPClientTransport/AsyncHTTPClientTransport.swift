@@ -39,10 +39,10 @@ public struct AsyncHTTPClientTransport: Transport {
     /// Share a client only if you must. A server can end the process of a client that the transport has not made: see the README.
     ///
     /// - Parameters:
-    ///   - client: Sends the requests with its own configuration. Shut it down after the last request. A host gets at most eight requests at
-    ///     once. If the client allows fewer connections, requests wait for one in the client, and their timeout runs. Each redirect costs a
-    ///     connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not ask for
-    ///     compressed responses. `nil` is a client of the transport's own.
+    ///   - client: Sends the requests with its own configuration. Shut it down after the last request. A host gets at most eight requests
+    ///     at once. If the client allows fewer connections, requests wait for one in the client, and their timeout runs. Each redirect
+    ///     costs a connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not
+    ///     ask for compressed responses. `nil` is a client of the transport's own.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maxResponseSize: As in ``init(configuration:cookies:maxResponseSize:)``.
     public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int? = nil) {
