@@ -152,6 +152,6 @@ public struct DefaultAPIProvider: APIProvider {
         var request = request
         request.options.transport = transport
         // What the app gets holds no transport, and so no connection.
-        return first(request).continuing { .event($0.map { $0.releasingTransport() }.mapError { $0.releasingTransport() }) }
+        return first(request).flatMapResult { .event($0.map { $0.releasingTransport() }.mapError { $0.releasingTransport() }) }
     }
 }

@@ -163,7 +163,7 @@ public final class CacheMiddleware: Middleware {
     func mostRecentMatch(_ lookup: Lookup, _ sentHeaders: @autoclosure () -> SentHeaders) -> CachedResponse? {
         lazy var headers = sentHeaders()
         return store.responses(for: lookup.keyState.key).filter {
-            ($0.varyValues.isEmpty || $0.matchesVary(of: headers)) && $0.canServeRange(of: lookup.request)
+            ($0.varyValues.isEmpty || $0.matchesVary(of: headers)) && $0.satisfiesRange(of: lookup.request)
         }.mostRecent
     }
 

@@ -37,7 +37,7 @@ extension CachedResponse {
     }
 
     /// Whether the response has the range of `request`, if any.
-    func canServeRange(of request: PreparedRequest) -> Bool {
+    func satisfiesRange(of request: PreparedRequest) -> Bool {
         request.range.map { isNotModified(for: request) || byteRange(of: $0) != nil } ?? true
     }
 

@@ -14,7 +14,7 @@ struct BaseURL: Sendable {
     init(_ url: URL) {
         self.url = url
         isComplete = url.scheme.map { url.host?.isEmpty == false || !$0.isHTTP } ?? false
-        let parts = URLText(url.absoluteString)
+        let parts = URIReference(url.absoluteString)
         let start = parts.scheme.map { "\($0.lowercased())://\(parts.authority)\(parts.path)" } ?? String(parts.path)
         var shortened = start
         while shortened.utf8.last == UInt8(ascii: "/") { shortened.removeLast() }

@@ -21,15 +21,15 @@ extension Single<APIResponse> {
             guard let file = opened, let resumption = file.resumption else { return send(request) }
             request.bodyDestination = .file(destination, download, resuming: file)
             guard let eTag = resumption.eTag else {
-                return send(request).continuing { .event(file.ended(by: $0)) }
+                return send(request).flatMapResult { .event(file.ended(by: $0)) }
             }
             var ranged = request
             ranged.headers["Range"] = "bytes=\(resumption.offset)-"
             ranged.headers["If-Range"] = eTag
-            return send(ranged).continuing { [request] event in
+            return send(ranged).flatMapResult { [request] event in
                 guard event.refusesRange else { return .event(file.ended(by: event)) }
                 do { try file.discard() } catch { return .event(file.ended(by: .failure(APIError.transport(request, underlying: error)))) }
-                return .single(send(request).continuing { .event(file.ended(by: $0)) })
+                return .single(send(request).flatMapResult { .event(file.ended(by: $0)) })
             }
         }
     }

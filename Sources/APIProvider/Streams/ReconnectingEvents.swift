@@ -120,7 +120,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         /// Returns the next event, or `nil` if the stream has ended or has failed, and another request may succeed.
         private mutating func readUnlessDisconnected() async throws -> ServerSentEvent? {
             do { return try await read() } catch {
-                guard try noteFailure(error) else { throw error }
+                guard try recordFailure(error) else { throw error }
                 return nil
             }
         }
@@ -160,7 +160,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
         /// in a row without a stream, none may.
-        private mutating func noteFailure(_ error: any Error) throws -> Bool {
+        private mutating func recordFailure(_ error: any Error) throws -> Bool {
             let isTransient = ((error as? APIError)?.urlError ?? error as? URLError)?.isTransient == true
             guard stream == nil else { return isTransient }
             failures += 1

@@ -5,11 +5,11 @@ package import Foundation
 package struct URLParts: Sendable {
     /// The segments of the path. After a final slash, the last is empty.
     package let segments: [String]
-    let text: URLText
+    let text: URIReference
 
     /// Reads a URL, or a reference without an origin.
     package init(_ url: String) {
-        text = URLText(url)
+        text = URIReference(url)
         let path = text.path.utf8
         segments = (path.first == UInt8(ascii: "/") ? path.dropFirst() : path).split(
             separator: UInt8(ascii: "/"), omittingEmptySubsequences: false

@@ -39,7 +39,7 @@ extension Error {
         #if canImport(FoundationNetworking)
         return self  // A session passes on this same error.
         #else
-        return packedForSession
+        return bridgedThroughSession
         #endif
     }
 }

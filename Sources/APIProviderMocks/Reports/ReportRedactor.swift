@@ -19,7 +19,7 @@ struct ReportRedactor: Sendable {
     // MARK: - URLs and headers
 
     /// A URL, or a reference to one, without user, password and fragment.
-    func url(_ text: String) -> String { URLText(text).redacted(path: path) { form($0) } }
+    func url(_ text: String) -> String { URIReference(text).redacted(path: path) { form($0) } }
 
     /// The path of a URL.
     func path(_ path: String) -> String { redactor.secrets.redacted(path: path) }
@@ -47,7 +47,7 @@ struct ReportRedactor: Sendable {
     }
 
     private func form(_ text: some StringProtocol) -> String {
-        URLText.items(text) { name, value in
+        URIReference.items(text) { name, value in
             let (decodedName, decoded) = (name.formDecoded, value?.formDecoded)
             let shownName = message(decodedName) == decodedName ? String(name) : Self.mark
             guard let value, let decoded else { return shownName }

@@ -4,7 +4,7 @@ import Foundation
 extension ReceivedRequest {
     /// A call of `stub` that answers this request, without secrets.
     func stubToPaste(_ redactor: ReportRedactor) -> String {
-        let path = redactor.path(URLText(url.absoluteString).path.description)
+        let path = redactor.path(URIReference(url.absoluteString).path.description)
         let parts = URLParts(url.absoluteString)
         // Without an origin, a path with two slashes at its start would name a host.
         let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""

@@ -10,7 +10,7 @@ extension HARFile.Entry {
         let (text, encoding) = exchange.body.harText
         request = HARFile.Request(
             method: exchange.method, url: exchange.url, headers: exchange.headers.harFields,
-            queryString: [URLQueryItem](form: URLText(exchange.url).query ?? "").map { .init(name: $0.name, value: $0.value ?? "") },
+            queryString: [URLQueryItem](form: URIReference(exchange.url).query ?? "").map { .init(name: $0.name, value: $0.value ?? "") },
             postData: exchange.body.isEmpty ? nil : .init(mimeType: exchange.type, text: text, _encoding: encoding),
             bodySize: Double(exchange.body.count))
         guard let answer = exchange.response else {
@@ -29,7 +29,7 @@ extension HARFile.Entry {
     /// What it says of a request and its response, and the reason why it cannot answer. `nil` for what no HTTP request of an app gets:
     /// WebSockets, `data:` URLs and the tunnels of a proxy.
     func exchange() -> (exchange: RecordedExchange, problem: String?)? {
-        let scheme = URLText(request.url).scheme?.lowercased()
+        let scheme = URIReference(request.url).scheme?.lowercased()
         guard scheme == "http" || scheme == "https", request.method.uppercased() != "CONNECT", response?.status != 101 else { return nil }
         // Proxyman writes methods in lower case.
         var exchange = RecordedExchange(method: request.method.uppercased(), url: String(request.url.prefix { $0 != "#" }))

@@ -47,7 +47,7 @@ public struct RecordedExchange: Sendable {
 
     /// The method, and the URL without its user, query and fragment.
     var summary: String {
-        let text = URLText(url)
+        let text = URIReference(url)
         return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"
     }
 }

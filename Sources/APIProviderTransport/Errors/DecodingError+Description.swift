@@ -15,10 +15,10 @@ extension APIResponse {
             return "its Content-Type is \((type.map { $0.mediaType + charset } ?? "missing").cut(to: 100)), and not that of \(expected)."
         }
         let size = redactor.size(of: self)
-        guard !data.isEmpty else { return "\(excerptName) is empty where \(expected) was expected \(size)." }
+        guard !data.isEmpty else { return "\(partName) is empty where \(expected) was expected \(size)." }
         let ending = serverMessage.map { ", and says \"\(redactor.message($0))\"" } ?? ""
         let summary = (error as? DecodingError)?.summary(convertsSnakeCase: convertsSnakeCase) ?? error.problemOfDecoding
-        return "\(excerptName) is not \(expected): \(summary) \(size)\(ending)."
+        return "\(partName) is not \(expected): \(summary) \(size)\(ending)."
     }
 }
 

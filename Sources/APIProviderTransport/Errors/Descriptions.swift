@@ -39,8 +39,8 @@ extension APIError: CustomStringConvertible {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let reason = (response.reasonNotToFollow ?? response.credentialLoss).map { ": \($0)" } ?? ""
-            let words = response.reasonNotToFollow == nil ? response.serverMessage : nil
+            let reason = (response.redirectFailureReason ?? response.credentialLoss).map { ": \($0)" } ?? ""
+            let words = response.redirectFailureReason == nil ? response.serverMessage : nil
             let message = reason + (words.map { ": \"\(redactor.message($0))\"" } ?? "")
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
             return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body.onOneLine)."

@@ -4,7 +4,7 @@ extension PreparedRequest {
         var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
             field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
         }
-        _ = URLText.items(URLText(url.absoluteString).query ?? "") { name, value in
+        _ = URIReference.items(URIReference(url.absoluteString).query ?? "") { name, value in
             if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
             return ""
         }

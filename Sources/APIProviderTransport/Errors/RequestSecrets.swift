@@ -53,8 +53,8 @@ package struct RequestSecrets: Sendable {
 
     /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
     package func redacted(url text: String) -> String {
-        URLText(text).redacted(path: { redacted(path: $0) }) { query in
-            URLText.items(query) { name, value in
+        URIReference(text).redacted(path: { redacted(path: $0) }) { query in
+            URIReference.items(query) { name, value in
                 // An item without a value may be a token. A token in Base64 may end in "=", like an empty value. So such a name is hidden,
                 // too.
                 value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"

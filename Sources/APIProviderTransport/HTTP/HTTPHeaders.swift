@@ -52,13 +52,13 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     }
 
     /// Takes the problem of `headers`, which have the same `Authorization`.
-    mutating func noteProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
+    mutating func adoptProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
 
     /// Returns these headers with the fields of `headers`, which replace fields of the same name.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
-        merged.noteProblem(of: headers)
+        merged.adoptProblem(of: headers)
         return merged
     }
 

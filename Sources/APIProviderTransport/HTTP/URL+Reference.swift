@@ -12,7 +12,7 @@ extension URL {
     var dotSegment: Substring? {
         let text = absoluteString
         guard text.withBytes({ zip($0, $0.dropFirst()).contains { $0 == (UInt8(ascii: "/"), UInt8(ascii: ".")) } }) else { return nil }
-        return URLText(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
+        return URIReference(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
     /// The URL without user name and password. Linux would send them, and Apple's systems would not.
@@ -31,7 +31,7 @@ extension URL {
 
     /// The URL with the fragment of `source`, unless it has its own (RFC 9110, section 10.2.2).
     func inheritingFragment(of source: URL) -> URL {
-        guard let fragment = URLText(source.absoluteString).fragment, withoutFragment == nil else { return self }
+        guard let fragment = URIReference(source.absoluteString).fragment, withoutFragment == nil else { return self }
         return URL(string: "\(absoluteString)#\(fragment)") ?? self
     }
 

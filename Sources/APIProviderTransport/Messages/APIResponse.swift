@@ -36,7 +36,7 @@ public struct APIResponse: Sendable {
     /// The body, if it is streamed.
     package var bodyStream: SingleUseStream? { content.bodyStream }
     /// The name of the data in errors: "the body", or a part of it such as "line 3".
-    var excerptName: String { content.excerptName }
+    var partName: String { content.partName }
     /// What the app's `errorMessage` has said of an error with this response.
     package var errorMessage: String? {
         get { content.errorMessage }
@@ -59,7 +59,7 @@ public struct APIResponse: Sendable {
         var metrics: TransferMetrics?
         var file: PartialFile?
         var isFromCache = false
-        var excerptName = "the body"
+        var partName = "the body"
         var errorMessage: String?
         var convertsSnakeCase = false
     }
@@ -130,7 +130,7 @@ public struct APIResponse: Sendable {
     /// The same response with a part of its body, such as a line.
     package func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var content = content
-        (content.excerptName, content.body, content.bodyStream) = (name, data, nil)
+        (content.partName, content.body, content.bodyStream) = (name, data, nil)
         return APIResponse(content)
     }
 

@@ -14,7 +14,7 @@ extension PreparedRequest {
             let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
             guard items != old.map(\.text) else { return }
             let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
-            let fragment = URLText(url.absoluteString).fragment.map { "#\($0)" } ?? ""
+            let fragment = URIReference(url.absoluteString).fragment.map { "#\($0)" } ?? ""
             url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query + fragment) ?? url
         }
     }
@@ -27,7 +27,7 @@ extension URLQueryItem {
 extension URL {
     /// The items of the query, each with its text.
     fileprivate var queryItems: [(text: String, item: URLQueryItem)] {
-        guard let query = URLText(absoluteString).query, !query.isEmpty else { return [] }
+        guard let query = URIReference(absoluteString).query, !query.isEmpty else { return [] }
         return query.split(separator: "&", omittingEmptySubsequences: false).map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.formDecoded)
             return (String(text), URLQueryItem(name: parts[0], value: parts.count > 1 ? parts[1] : nil))

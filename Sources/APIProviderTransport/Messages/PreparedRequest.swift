@@ -101,7 +101,7 @@ public struct PreparedRequest: Sendable {
             method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
             let oldHeaders = headers
             headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
-            if headers["Authorization"] == oldHeaders["Authorization"] { headers.noteProblem(of: oldHeaders) }
+            if headers["Authorization"] == oldHeaders["Authorization"] { headers.adoptProblem(of: oldHeaders) }
             foundationRequest = newValue
             foundationRequest?.allHTTPHeaderFields = nil
         }
@@ -170,7 +170,7 @@ extension PreparedRequest {
     package mutating func addMissingHeaders(_ headers: HTTPHeaders) {
         let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        if !keepsOwnAuthorization { self.headers.noteProblem(of: headers) }
+        if !keepsOwnAuthorization { self.headers.adoptProblem(of: headers) }
     }
 }
 

@@ -25,7 +25,7 @@ extension APIResponse {
     }
 
     /// The reason why this redirect was not followed; `nil` if this is no redirect.
-    var reasonNotToFollow: String? {
+    var redirectFailureReason: String? {
         guard let target = redirectTarget else { return nil }
         if target.url == nil { return target.problem }
         if case .follow = request.options.redirectPolicy.kind { return nil }
@@ -41,7 +41,7 @@ extension APIResponse {
     }
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
-    func proposedRequest(of sent: PreparedRequest) -> PreparedRequest? {
+    func nextRequest(for sent: PreparedRequest) -> PreparedRequest? {
         guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }
         let from = request.url
 

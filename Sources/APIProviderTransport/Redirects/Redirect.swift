@@ -13,7 +13,7 @@ extension Single<APIResponse> {
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
-        send(request).continuing { event in
+        send(request).flatMapResult { event in
             let response: APIResponse
             switch event {
             case .success(let received): response = received
@@ -36,9 +36,9 @@ extension Single<APIResponse> {
 extension APIResponse {
     /// The next request of a redirect, or `nil` for a final response.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
-        if case .follow = policy.kind { return proposedRequest(of: sent) }
+        if case .follow = policy.kind { return nextRequest(for: sent) }
         try requireNotRedirected(of: sent)
-        guard case .decide(let decide) = policy.kind, let proposed = proposedRequest(of: sent) else { return nil }
+        guard case .decide(let decide) = policy.kind, let proposed = nextRequest(for: sent) else { return nil }
         guard var next = try decide(proposed, self) else { return nil }
         // Even a new request from the closure is the next request, with the options and the destination.
         let options = next.options

@@ -145,10 +145,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        noteSent(totalBytesSent, of: task)
+        recordSent(totalBytesSent, of: task)
     }
 
-    private func noteSent(_ count: Int64, of task: URLSessionTask) {
+    private func recordSent(_ count: Int64, of task: URLSessionTask) {
         guard let record = withRecord(of: task, { $0 }) else { return }
         record.exchange.didSend(max(count - record.bytesSentBeforeResend, 0), of: record.exchange.bodyCount)
     }
@@ -186,7 +186,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             return response.mayBeConnectResponse
         }
         // A deferred head is activity, too.
-        if isDeferred { return noteSent(dataTask.countOfBytesSent, of: dataTask) }
+        if isDeferred { return recordSent(dataTask.countOfBytesSent, of: dataTask) }
         if !receive(response, of: dataTask) { cancel(dataTask, of: session) }
     }
 
@@ -252,7 +252,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
         if usesNetwork, let response = response as? HTTPURLResponse, response.statusCode < 200 {
             // An informational response is activity, but not the response. The one of a custom `URLProtocol` is the response.
-            noteSent(task.countOfBytesSent, of: task)
+            recordSent(task.countOfBytesSent, of: task)
             return true
         }
         let record = withRecord(of: task) { record in

@@ -13,7 +13,7 @@ final class SessionPool: Sendable {
     /// `nil` without a protocol class in place of a network.
     private let describeTask: (@Sendable (PreparedRequest) -> String)?
     #if canImport(FoundationNetworking)
-    private let spareSessions: SpareSessions
+    private let idleSessions: IdleSessionPool
     #else
     private let streamSession = Locked<URLSession?>(nil)
     #endif
@@ -25,17 +25,17 @@ final class SessionPool: Sendable {
     init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, delegateQueue: OperationQueue?) {
         delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
         self.usesNetwork = usesNetwork
-        describeTask = usesNetwork ? nil : configuration.standIn?.describeTask
+        describeTask = usesNetwork ? nil : configuration.mockProtocolClass?.describeTask
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         #if canImport(FoundationNetworking)
-        spareSessions = SpareSessions(limit: configuration.httpMaximumConnectionsPerHost)
+        idleSessions = IdleSessionPool(limit: configuration.httpMaximumConnectionsPerHost)
         #endif
     }
 
     deinit {
         session.finishTasksAndInvalidate()
         #if canImport(FoundationNetworking)
-        spareSessions.invalidate()
+        idleSessions.invalidate()
         #else
         streamSession.withLock { $0.take() }?.finishTasksAndInvalidate()
         #endif
@@ -50,7 +50,7 @@ final class SessionPool: Sendable {
         var onCompletion: (@Sendable () -> Void)?
         #if canImport(FoundationNetworking)
         if session !== self.session && request.needsOwnConnection {
-            onCompletion = { [spareSessions] in spareSessions.add(session) }
+            onCompletion = { [idleSessions] in idleSessions.add(session) }
         }
         defer { if session !== self.session && onCompletion == nil { session.finishTasksAndInvalidate() } }
         #endif
@@ -90,7 +90,7 @@ final class SessionPool: Sendable {
         func makeSession() -> URLSession {
             URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         }
-        if request.needsOwnConnection { return spareSessions.take(orMake: makeSession) ?? session }
+        if request.needsOwnConnection { return idleSessions.take(orMake: makeSession) ?? session }
         // On a new connection, the request is sent only once.
         return request.mayBeResentByLibcurl ? makeSession() : session
         #else

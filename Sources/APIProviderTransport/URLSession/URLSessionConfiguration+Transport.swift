@@ -8,7 +8,7 @@ import FoundationNetworking
 ///
 /// The transport gives each task a description for the class, because a `URLRequest` does not hold all of a `PreparedRequest`. It also
 /// keeps the cookies of the class's responses.
-package protocol NetworkStandIn {
+package protocol MockProtocol {
     /// Returns the description for the task of a request. Called on the thread that starts the task.
     static var describeTask: @Sendable (PreparedRequest) -> String { get }
 }
@@ -21,7 +21,7 @@ extension URLSessionConfiguration {
     }
 
     /// The class in place of a network, if any.
-    var standIn: (any NetworkStandIn.Type)? { protocolClasses?.lazy.compactMap { $0 as? any NetworkStandIn.Type }.first }
+    var mockProtocolClass: (any MockProtocol.Type)? { protocolClasses?.lazy.compactMap { $0 as? any MockProtocol.Type }.first }
 
     /// The reason why a transport with this configuration sends no requests, if any.
     func refusal(usesNetwork: Bool) -> String? {
@@ -87,7 +87,7 @@ extension URLSessionConfiguration {
         #if canImport(FoundationNetworking)
         true
         #else
-        standIn != nil
+        mockProtocolClass != nil
         #endif
     }
 
@@ -98,7 +98,7 @@ extension URLSessionConfiguration {
         httpCookieStorage.map {
             CookieJar(
                 storage: $0, sendsCookies: httpShouldSetCookies,
-                acceptsCookies: (standIn != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
+                acceptsCookies: (mockProtocolClass != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
         }
     }
 }

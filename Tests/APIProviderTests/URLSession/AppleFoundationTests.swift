@@ -19,7 +19,7 @@ struct AppleFoundationTests {
     /// Reports an error as Apple's session passes it on: as a copy.
     private final class CopyingProtocol: StubProtocol {
         override func startLoading() {
-            let error = Sentence(description: "The queue is closed.").packedForSession as NSError
+            let error = Sentence(description: "The queue is closed.").bridgedThroughSession as NSError
             fail(NSError(domain: error.domain, code: error.code, userInfo: error.userInfo))
         }
     }
@@ -46,7 +46,7 @@ struct AppleFoundationTests {
             (NSError(domain: "d", code: 7, userInfo: [NSLocalizedDescriptionKey: "It is old."]), "It is old."),
         ] as [(any Error, String)])
     func carried(error: any Error, sentence: String) {
-        let carried = error.packedForSession as NSError
+        let carried = error.bridgedThroughSession as NSError
         let copy = NSError(domain: carried.domain, code: carried.code, userInfo: carried.userInfo)
         #expect(copy.localizedDescription == sentence)
         #expect(copy.domain == (error as NSError).domain)

@@ -54,7 +54,7 @@ struct LoopbackTests {
         let seen: Log<String>
 
         func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            let url = URLText(request.url.absoluteString)
+            let url = URIReference(request.url.absoluteString)
             seen.append("\(request.method) \(url.path.isEmpty ? "/" : url.path)\(url.query.map { "?\($0)" } ?? "")")
             return next(request)
         }

@@ -10,7 +10,7 @@ import Testing
 struct SpareSessionsTests {
     @Test("At most a hundred are in use at once, whatever was given back before", arguments: [0, 1, 100])
     func maximum(limit: Int) throws {
-        let sessions = SpareSessions(limit: limit)
+        let sessions = IdleSessionPool(limit: limit)
         for _ in 0..<2 {
             let taken = (0..<100).map { _ in sessions.take { URLSession(configuration: .ephemeral) } }
             #expect(taken.allSatisfy { $0 != nil })

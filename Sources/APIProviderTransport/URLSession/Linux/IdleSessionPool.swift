@@ -4,7 +4,7 @@ import FoundationNetworking
 import MiniRx
 
 /// Sessions with kept connections, each for one request at a time.
-final class SpareSessions: Sendable {
+final class IdleSessionPool: Sendable {
     /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections; the limit of a process is
     /// often 1,024.
     private static let maxCount = 100

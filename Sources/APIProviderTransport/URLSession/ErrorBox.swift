@@ -5,22 +5,22 @@ extension Error {
     ///
     /// On Apple's systems, a session delivers a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
     /// description and this error itself. A copy of a `URLError` needs neither.
-    package var packedForSession: any Error {
+    package var bridgedThroughSession: any Error {
         guard !(self is URLError) else { return self }
         let error = self as NSError
         var userInfo = error.userInfo
         userInfo[NSLocalizedDescriptionKey] = (self as? any LocalizedError)?.errorDescription ?? explanation
-        userInfo[PackedError.key] = PackedError(error: self)
+        userInfo[ErrorBox.key] = ErrorBox(error: self)
         return NSError(domain: error.domain, code: error.code, userInfo: userInfo)
     }
 
-    /// The error inside ``packedForSession``, or this one.
-    package var unpackedFromSession: any Error { ((self as NSError).userInfo[PackedError.key] as? PackedError)?.error ?? self }
+    /// The error inside ``bridgedThroughSession``, or this one.
+    package var unpackedFromSession: any Error { ((self as NSError).userInfo[ErrorBox.key] as? ErrorBox)?.error ?? self }
 }
 
 /// A class instance stays unchanged in a `userInfo`. An error value may be bridged to an `NSError`.
-private final class PackedError: Sendable {
-    static let key = "APIProvider.PackedError"
+private final class ErrorBox: Sendable {
+    static let key = "APIProvider.ErrorBox"
     let error: any Error
 
     init(error: any Error) { self.error = error }

@@ -1,5 +1,5 @@
-/// The next step of ``Single/continuing(_:)`` after an event.
-package enum Continuation<Element: Sendable>: Sendable {
+/// The next step of ``Single/flatMapResult(_:)`` after an event.
+package enum NextStep<Element: Sendable>: Sendable {
     /// Delivers this event.
     case event(SingleEvent<Element>)
     /// Subscribes to this single.
@@ -11,12 +11,12 @@ extension Single {
     ///
     /// Subscribes to a returned single on the thread of the event, after this single's teardown. If `transform` throws, the single fails
     /// with that error.
-    package func continuing<R: Sendable>(
-        _ transform: @escaping @Sendable (SingleEvent<Element>) throws -> Continuation<R>
+    package func flatMapResult<R: Sendable>(
+        _ transform: @escaping @Sendable (SingleEvent<Element>) throws -> NextStep<R>
     ) -> Single<R> {
         Single<R> { subscription, observer in
             run(in: subscription) { subscription, event in
-                let next: Continuation<R>
+                let next: NextStep<R>
                 do { next = try transform(event) } catch { return subscription.forward(.failure(error), to: observer) }
                 switch next {
                 case .event(let event): return subscription.forward(event, to: observer)

@@ -1,5 +1,5 @@
 /// The text of a URI reference, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
-package struct URLText: Sendable {
+package struct URIReference: Sendable {
     /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`: its scheme is part of `path`.
     package let scheme: Substring?
     /// The host, with the user in front of it and the port behind it.
