@@ -7,7 +7,7 @@ import Testing
 @testable import APIProviderTransport
 
 @Suite("Sessions that are kept for later requests, on Linux")
-struct SpareSessionsTests {
+struct IdleSessionPoolTests {
     @Test("At most a hundred are in use at once, whatever was given back before", arguments: [0, 1, 100])
     func maximum(limit: Int) throws {
         let sessions = IdleSessionPool(limit: limit)
