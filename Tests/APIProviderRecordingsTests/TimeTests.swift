@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Time of recordings", tenMinutes, .serialized, .longComputing)
 struct TimeTests {
-    @Test("10,000 signed links, and 5 MB of JSON, are each recorded within eight seconds")
+    @Test("10,000 signed links, and 5 MB of JSON, are each recorded within twenty seconds of processor time in a debug build")
     func large() throws {
         let links = (0..<10_000).map { "{\"image\":\"https://cdn.example.com/i/\($0).png?sig=ab\($0)cd0\($0)ef\"}" }
         let items = (0..<13_000).map {
@@ -21,7 +21,7 @@ struct TimeTests {
                 let recording = NewRecording([exchange])
                 #expect(recording.problems == [] && !recording.text.isEmpty)
             }
-            #expect(seconds < 8, "\(exchange.response?.body.count ?? 0) bytes took \(seconds) s")
+            #expect(seconds < 20, "\(exchange.response?.body.count ?? 0) bytes took \(seconds) s")
         }
     }
 
