@@ -124,7 +124,11 @@ public struct DefaultAPIProvider: APIProvider {
             let reporters = endpoint.addProgressReporters(to: &request)
             let download = request.bodyDestination.download
             var value = send(request).map { [errorMessage] response in
-                try endpoint.value(of: response.with(decoder: decoder).restoringFile(of: download), errorMessage: errorMessage)
+                let response = response.with(decoder: decoder).restoringFile(of: download)
+                let value = try endpoint.value(of: response, errorMessage: errorMessage)
+                // The value may come from a body in memory.
+                download?.removeAtEnd()
+                return value
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
             let response = endpoint.applyTimeout(to: value, of: request)

@@ -553,6 +553,21 @@ struct StoringTests {
         #expect(world.requests == 10)
     }
 
+    @Test("A download that goes on passes the cache by, and its part is not stored")
+    func resuming() async throws {
+        let world = try await World(storing: fresh)
+        let (file, lost) = (StubResponse.ranges(of: Data("0123456789".utf8), eTag: "\"v1\""), URLError(.networkConnectionLost))
+        MockURLProtocol.stub(.get, "/a", respond: .sequence([file.breakingOff(with: lost, after: 6), file]))
+        let folder = TemporaryFolder()
+        let download = Endpoint(.get, "/a", downloadingTo: folder.url("a")).resuming()
+        await #expect(throws: APIError.self) { try await world.provider.request(download).value }
+        _ = try await world.provider.request(download).value
+        #expect(try String(contentsOf: folder.url("a"), encoding: .utf8) == "0123456789")
+        #expect(MockURLProtocol.requests.map { $0.headers["Range"] } == [nil, nil, "bytes=6-"])
+        let stored = try await world.get()
+        #expect(stored.text == "1" && stored.isFromCache)
+    }
+
     @Test(
         "A successful unsafe request removes the responses for its URL, and for a Location and Content-Location of the same origin",
         arguments: [

@@ -5,6 +5,7 @@ import MiniRx
 /// Wraps the C library's calls on files. While a test asks for it, calls on the files of one folder fail in turn.
 package enum FaultyFiles {
     private static let folders = Locked<[String: Faults]>([:])
+    private static let readOnly = Locked<Set<String>>([])
     private static let interrupted = Locked<Set<Int32>>([])
 
     /// Runs `body`, in which each call on a file in `folder` may fail.
@@ -21,6 +22,16 @@ package enum FaultyFiles {
         await eventually { openFiles(in: folder).isEmpty }
         return (result, openFiles(in: folder).count)
     }
+
+    /// Runs `body`, in which no file in `folder` can be removed or renamed. The superuser may do it whatever the folder's mode is.
+    package static func withReadOnly<Result>(_ folder: URL, _ body: () async throws -> Result) async rethrows -> Result {
+        let prefix = prefix(of: folder)
+        readOnly.withLock { _ = $0.insert(prefix) }
+        defer { readOnly.withLock { _ = $0.remove(prefix) } }
+        return try await body()
+    }
+
+    fileprivate static func isReadOnly(_ path: String) -> Bool { readOnly.withLock { $0.contains { path.hasPrefix($0) } } }
 
     /// The names of the files in a folder that this process has open.
     package static func openFiles(in folder: URL) -> [String] {
@@ -68,6 +79,7 @@ private let nextOpen = FaultyFiles.next("open", as: (@convention(c) (UnsafePoint
 private let nextWrite = FaultyFiles.next("write", as: (@convention(c) (Int32, UnsafeRawPointer?, Int) -> Int).self)
 private let nextRename = FaultyFiles.next(
     "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
+private let nextUnlink = FaultyFiles.next("unlink", as: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)
 private let nextChangeMode = FaultyFiles.next("fchmod", as: (@convention(c) (Int32, mode_t) -> Int32).self)
 private let nextSynchronize = FaultyFiles.next("fsync", as: (@convention(c) (Int32) -> Int32).self)
 private let nextTruncate = FaultyFiles.next("ftruncate", as: (@convention(c) (Int32, Int) -> Int32).self)
@@ -92,7 +104,14 @@ func faultyWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
 
 @_cdecl("rename")
 func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-    FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
+    FaultyFiles.isReadOnly(String(cString: new)) || FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
+}
+
+/// Fails for notes alone: any other file would stay, which tests take for a leftover.
+@_cdecl("unlink")
+func faultyUnlink(_ path: UnsafePointer<CChar>) -> Int32 {
+    let text = String(cString: path)
+    return FaultyFiles.isReadOnly(text) || text.hasSuffix(".notes") && FaultyFiles.fails(text) ? fail(EACCES) : nextUnlink(path)
 }
 
 @_cdecl("fchmod")

@@ -20,16 +20,14 @@ extension Single<APIResponse> {
             let opened = try APIError.explainingDestination { try download.openResumable(destination, url) }
             guard let file = opened, let resumption = file.resumption else { return send(request) }
             request.bodyDestination = .file(destination, download, resuming: file)
-            guard let eTag = resumption.eTag else {
-                return send(request).flatMapResult { .event(file.ended(by: $0)) }
-            }
+            guard let eTag = resumption.eTag else { return send(request) }
             var ranged = request
             ranged.headers["Range"] = "bytes=\(resumption.offset)-"
             ranged.headers["If-Range"] = eTag
             return send(ranged).flatMapResult { [request] event in
-                guard event.refusesRange else { return .event(file.ended(by: event)) }
-                do { try file.discard() } catch { return .event(file.ended(by: .failure(APIError.transport(request, underlying: error)))) }
-                return .single(send(request).flatMapResult { .event(file.ended(by: $0)) })
+                guard event.refusesRange else { return .event(event) }
+                do { try file.discard() } catch { return .event(.failure(APIError.transport(request, underlying: error))) }
+                return .single(send(request))
             }
         }
     }
@@ -43,19 +41,6 @@ extension SingleEvent<APIResponse> {
         case .success(let response): [206, 400, 412, 416, 501].contains(response.statusCode) && response.file == nil
         case .failure(let error): (error as? APIError)?.underlying is UnfitPart
         }
-    }
-}
-
-extension PartialFile {
-    /// Returns `event`, and lets others have this file, unless it is the whole file that is to be moved.
-    fileprivate func ended(by event: SingleEvent<APIResponse>) -> SingleEvent<APIResponse> {
-        if case .success(let response) = event {
-            if response.file === self { return event }
-            // The whole is in memory.
-            if response.httpResponse.isContent(range: nil) { try? discard() }
-        }
-        release()
-        return event
     }
 }
 

@@ -7,7 +7,7 @@ package final class Download: Sendable {
     package let resumableURL: URL?
     private let file = Locked<PartialFile?>(nil)
     /// The resumable file of the last attempt, which is locked until the end of the request.
-    private let resumable = Locked<PartialFile?>(nil)
+    private let resumable = Locked<(file: PartialFile?, isEnded: Bool)>((nil, false))
 
     package init(resumableURL: URL? = nil) { self.resumableURL = resumableURL }
 
@@ -21,16 +21,32 @@ package final class Download: Sendable {
     ///
     /// - Throws: An error that says why the file cannot be written, such as that another download writes it.
     package func openResumable(_ destination: URL, _ url: URL) throws -> PartialFile? {
-        close()
+        releaseFiles()
         let file = try PartialFile.resumable(destination, url)
-        _ = resumable.withLock { exchange(&$0, with: file) }
+        let isEnded = resumable.withLock { resumable in
+            resumable.file = file
+            return resumable.isEnded
+        }
+        guard !isEnded else {
+            // The request was disposed meanwhile.
+            releaseFiles()
+            throw URLError(.cancelled)
+        }
         return file
     }
 
+    /// Removes a resumable file at its end, if it was not moved: the request has succeeded without it.
+    package func removeAtEnd() { resumable.withLock(\.file)?.resumption?.removeAtEnd() }
+
     /// Ends the request: a file that was not moved is removed, or stays for another request.
     package func close() {
+        resumable.withLock { $0.isEnded = true }
+        releaseFiles()
+    }
+
+    private func releaseFiles() {
         take()
-        resumable.withLock { $0.take() }?.release()
+        resumable.withLock { $0.file.take() }?.release()
     }
 }
 

@@ -27,25 +27,25 @@ struct DownloadNotes: Codable, Sendable {
         (self.endpoint, path, self.eTag, self.length) = (endpoint, response.hashOfPath, eTag, length)
     }
 
-    /// The end of the part that a 206 has, if that is the part of the same file from `offset` on; otherwise `nil`.
-    func end(of response: HTTPURLResponse, from offset: Int64) -> Int64? {
-        guard !response.isCoded, response.strongETag == eTag, response.hashOfPath == path, let range = response.contentRange,
-            range.first == offset, range.length == length, range.last < length,
-            [-1, range.last - range.first + 1].contains(response.expectedContentLength)
-        else { return nil }
-        return range.last + 1
+    /// Whether a 206 has the part of the same file from `offset` on, and tells its length. The part may end early.
+    func areContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
+        guard !response.isCoded, response.strongETag == eTag, response.hashOfPath == path, let range = response.contentRange else {
+            return false
+        }
+        return range.first == offset && range.length == length && range.last < length
+            && response.expectedContentLength == range.last - offset + 1
     }
 
     // MARK: - The file
 
-    /// Reads the notes at `path`. Returns `nil` if they are missing, or are not a file of this user alone.
+    /// Reads the notes at `path`. Returns `nil` if they are missing or damaged, or are not a file of this user alone.
     init?(contentsOf path: String) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.isOwnFile, let data = try? file.read(upToCount: 65_536),
-            let notes = try? JSONDecoder().decode(Self.self, from: data)
+            let notes = try? JSONDecoder().decode(Self.self, from: data), notes.eTag.isStrongETag, notes.length > 0
         else { return nil }
         self = notes
     }
@@ -79,13 +79,17 @@ extension stat {
 extension HTTPURLResponse {
     /// The entity tag, if it is a strong one.
     fileprivate var strongETag: String? {
-        guard let tag = joinedValue(forHTTPHeaderField: "ETag"), tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
-            tag.utf8.dropFirst().dropLast().allSatisfy({ 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") })
-        else { return nil }
-        return tag
+        joinedValue(forHTTPHeaderField: "ETag").flatMap { $0.isStrongETag ? $0 : nil }
     }
 
     fileprivate var hashOfPath: String {
         (url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }?.percentEncodedPath ?? "").fileNameHash
+    }
+}
+
+extension String {
+    fileprivate var isStrongETag: Bool {
+        utf8.count >= 2 && hasPrefix("\"") && hasSuffix("\"")
+            && utf8.dropFirst().dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") }
     }
 }

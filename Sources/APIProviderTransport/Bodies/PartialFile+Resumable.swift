@@ -6,8 +6,10 @@ extension PartialFile {
     ///
     /// If a download of this process has ended, it waits for its last write.
     ///
+    /// - Parameter attempts: How often another download may end between the opening and the locking. Some network file systems never tell
+    ///   whether two files are the same.
     /// - Returns: `nil` if the file system cannot lock files.
-    package static func resumable(_ destination: URL, _ endpoint: URL) throws -> PartialFile? {
+    package static func resumable(_ destination: URL, _ endpoint: URL, attempts: Int = 10) throws -> PartialFile? {
         let target = try Target(of: destination)
         let path = target.partialPath
         // The owner must be able to open it again, whatever the mode of the whole file.
@@ -15,26 +17,24 @@ extension PartialFile {
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
         var isInPlace = false
         defer { if !isInPlace, descriptor >= 0 { close(descriptor) } }
-        var (opened, named) = (stat(), stat())
+        var opened = stat()
         guard descriptor >= 0, fstat(descriptor, &opened) == 0 else {
             throw [ELOOP, EISDIR, ENXIO].contains(errno) ? notOurs(path, destination) : CocoaError.writing(destination, errno)
         }
         // One without a name was moved or removed after it was opened.
         guard opened.isOwnFile || opened.st_nlink == 0 else { throw notOurs(path, destination) }
-        guard try lock(descriptor, path, destination) else {
-            unlink(path)
+        guard attempts > 0, try lock(descriptor, path, destination) else {
+            // What an earlier download has left stays.
+            if opened.st_size == 0, access(Resumption.notesPath(of: path), F_OK) != 0 { unlink(path) }
             return nil
         }
-        guard lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev else {
-            // Another download has ended since the file was opened.
-            return try resumable(destination, endpoint)
+        guard let locked = status(of: descriptor, at: path) else {
+            return try resumable(destination, endpoint, attempts: attempts - 1)
         }
-        // It may have become longer until it was locked.
-        fstat(descriptor, &opened)
         if let mode = target.mode { fchmod(descriptor, mode | 0o600) }
         isInPlace = true
         return PartialFile(
-            destination, target, descriptor, Resumption(path, for: destination, count: Int64(opened.st_size), endpoint: endpoint))
+            destination, target, descriptor, Resumption(path, for: destination, count: Int64(locked.st_size), endpoint: endpoint))
     }
 
     /// Returns `false` if the file system cannot lock files.
@@ -44,6 +44,14 @@ extension PartialFile {
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return true }
         guard errno == EWOULDBLOCK else { return false }
         throw CocoaError.writing(destination, .fileLocking, "another download to it is going on")
+    }
+
+    /// The status of an open file; `nil` if `path` is not its name, because it was moved or removed.
+    static func status(of descriptor: Int32, at path: String) -> stat? {
+        var (opened, named) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev
+        else { return nil }
+        return opened
     }
 
     private static func notOurs(_ path: String, _ destination: URL) -> CocoaError {

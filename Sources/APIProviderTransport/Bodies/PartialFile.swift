@@ -53,8 +53,8 @@ package final class PartialFile: Sendable {
     }
 
     deinit {
-        close()
         if resumption == nil, !state.withLock(\.isMoved) { unlink(path) }
+        close()
     }
 
     // MARK: - Closing
@@ -70,12 +70,10 @@ package final class PartialFile: Sendable {
     }
 
     private func close() {
-        let (descriptor, isMoved) = state.withLock { ($0.descriptor.take(), $0.isMoved) }
-        if let descriptor {
-            resumption?.willClose(descriptor, isMoved: isMoved)
-            _ = Foundation.close(descriptor)
-        }
-        resumption?.didClose(wasOpen: descriptor != nil)
+        guard let descriptor = state.withLock({ $0.descriptor.take() }) else { return }
+        resumption?.willClose(descriptor)
+        _ = Foundation.close(descriptor)
+        resumption?.didClose()
     }
 
     private func withDescriptor<Result>(_ body: (Int32) throws -> Result) throws -> Result {
@@ -110,7 +108,6 @@ package final class PartialFile: Sendable {
 
     func append(_ chunk: Data) throws {
         try withDescriptor { descriptor in
-            try resumption?.willAppend(chunk.count)
             var rest = chunk[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -137,15 +134,18 @@ package final class PartialFile: Sendable {
     /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do it.
     static func synchronize(_ descriptor: Int32, _ destination: URL) throws -> Bool {
         #if canImport(Darwin)
-        // Apple's `fsync` does not make the drive write. Some file systems have no barrier.
-        if fcntl(descriptor, F_BARRIERFSYNC) == 0 { return true }
+        // Apple's `fsync` does not make the drive write. Some file systems have no barrier, and some have no other way, either.
+        if fcntl(descriptor, F_BARRIERFSYNC) == 0 || fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        let reachesDisk = false
+        #else
+        let reachesDisk = true
         #endif
         while fsync(descriptor) != 0 {
             // Some file systems cannot do it.
             if errno == EINVAL { return false }
             guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
         }
-        return true
+        return reachesDisk
     }
 
     /// Moves the whole file to its destination, unless that was done before.
@@ -153,9 +153,11 @@ package final class PartialFile: Sendable {
         guard let resumption else { return try move() }
         if state.withLock(\.isMoved) { return }
         try withDescriptor { descriptor in
-            if let mode = target.mode { fchmod(descriptor, mode) }
+            try resumption.checkPlace(descriptor)
             try move()
-            resumption.removeNotes()
+            // Only now, because the next attempt must be able to open a file that was not moved.
+            if let mode = target.mode { fchmod(descriptor, mode) }
+            try? resumption.removeNotes()
         }
         close()
     }

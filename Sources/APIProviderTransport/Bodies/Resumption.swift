@@ -14,8 +14,6 @@ package final class Resumption: Sendable {
         var notes: DownloadNotes?
         /// The number of bytes in the file.
         var count: Int64
-        /// The number of bytes after the response at most.
-        var end = Int64.max
         /// The number of bytes at which they are synchronized again.
         var nextSynchronization = Int64.max
     }
@@ -39,18 +37,19 @@ package final class Resumption: Sendable {
     ///   - count: The number of bytes in the file.
     ///   - endpoint: The URL of the endpoint.
     init(_ path: String, for destination: URL, count: Int64, endpoint: URL) {
-        (self.path, notesPath, self.destination) = (path, path + ".notes", destination)
+        (self.path, notesPath, self.destination) = (path, Self.notesPath(of: path), destination)
         self.endpoint = endpoint.absoluteString.fileNameHash
         unlink(notesPath + DownloadNotes.newSuffix)
         let notes = DownloadNotes(contentsOf: notesPath)
         state = Locked(State(notes: notes, count: count))
-        lastWrite.enter()
         if let notes, notes.endpoint == self.endpoint, count <= notes.length {
             let isOfThisBoot = notes.boot != nil && notes.boot == DownloadNotes.currentBoot
             offset = max(min(isOfThisBoot ? count : min(count, notes.synchronized), notes.length - 1), 0)
         } else {
             offset = 0
         }
+        lastWrite.enter()
+        Self.writers.withLock { $0[path] = (lastWrite, false) }
     }
 
     // MARK: - A response
@@ -60,40 +59,30 @@ package final class Resumption: Sendable {
         guard response.statusCode == 206 else {
             try discard(descriptor)
             let notes = DownloadNotes(response, endpoint: endpoint)
-            try notes?.write(to: notesPath)
-            return begin(notes, at: 0, end: notes?.length)
+            return try begin(notes, at: 0, in: descriptor)
         }
-        guard var notes = state.withLock(\.notes), let end = notes.end(of: response, from: offset) else { throw UnfitPart() }
+        guard var notes = state.withLock(\.notes), notes.areContinued(by: response, from: offset) else { throw UnfitPart() }
         guard ftruncate(descriptor, off_t(offset)) == 0 else { throw CocoaError.writing(destination, errno) }
-        if notes.boot != DownloadNotes.currentBoot {
-            notes.boot = DownloadNotes.currentBoot
-            try notes.write(to: notesPath)
-        }
-        return begin(notes, at: offset, end: end)
+        (notes.synchronized, notes.boot) = (max(min(notes.synchronized, offset), 0), DownloadNotes.currentBoot)
+        return try begin(notes, at: offset, in: descriptor)
     }
 
-    private func begin(_ notes: DownloadNotes?, at count: Int64, end: Int64?) -> (Int64, Int64?) {
-        let next = notes == nil ? .max : count + Self.interval
-        state.withLock { $0 = State(notes: notes, count: count, end: end ?? .max, nextSynchronization: next) }
+    private func begin(_ notes: DownloadNotes?, at count: Int64, in descriptor: Int32) throws -> (Int64, Int64?) {
+        // From what is synchronized, and not from here: each of many short attempts may end before the interval does.
+        let next = notes.map { $0.synchronized + Self.interval }
+        state.withLock { $0 = State(notes: notes, count: count, nextSynchronization: next ?? .max) }
+        try writeNotes(descriptor)
         return (count, notes?.length)
     }
 
-    /// Drops the notes, and then the bytes.
+    /// Drops the notes, and then the bytes. If the notes cannot go, the bytes stay, so that no others come under the same notes.
     func discard(_ descriptor: Int32) throws {
-        removeNotes()
+        try removeNotes()
         guard ftruncate(descriptor, 0) == 0 else { throw CocoaError.writing(destination, errno) }
         state.withLock { $0.count = 0 }
     }
 
     // MARK: - Its bytes
-
-    /// Throws if the response has more bytes than its head says.
-    func willAppend(_ count: Int) throws {
-        guard state.withLock({ Int64(count) <= $0.end - $0.count }) else {
-            removeNotes()
-            throw URLError(.cannotParseResponse, reason: "the response has more bytes than its head says")
-        }
-    }
 
     func didAppend(_ count: Int) { state.withLock { $0.count += Int64(count) } }
 
@@ -102,33 +91,50 @@ package final class Resumption: Sendable {
         guard state.withLock({ $0.count == $0.notes?.length ?? $0.count }) else { throw URLError(.networkConnectionLost) }
     }
 
+    /// Throws if the file is no longer under its name, with its bytes: without a name, it does not keep another download away.
+    func checkPlace(_ descriptor: Int32) throws {
+        guard let status = PartialFile.status(of: descriptor, at: path), Int64(status.st_size) == state.withLock(\.count) else {
+            throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
+        }
+    }
+
     /// The number of bytes after which they are synchronized: that many are lost in a power failure.
     private static let interval: Int64 = 16_777_216
 
     func synchronizeIfDue(_ descriptor: Int32) throws {
         guard state.withLock({ $0.count >= $0.nextSynchronization }) else { return }
         let isSynchronized = try synchronize(descriptor)
-        let notes = state.withLock { state in
+        state.withLock { state in
             state.nextSynchronization = state.count + Self.interval
             if isSynchronized { state.notes?.synchronized = state.count }
-            return isSynchronized ? state.notes : nil
         }
-        try notes?.write(to: notesPath)
+        if isSynchronized { try writeNotes(descriptor) }
     }
 
     /// Bytes that the disk has not taken are lost, and nobody knows which.
     func synchronize(_ descriptor: Int32) throws -> Bool {
         do { return try PartialFile.synchronize(descriptor, destination) } catch {
-            removeNotes()
+            // Also where the notes cannot go.
+            ftruncate(descriptor, 0)
+            try? removeNotes()
             throw error
         }
     }
 
     // MARK: - The notes
 
-    func removeNotes() {
+    static func notesPath(of path: String) -> String { path + ".notes" }
+
+    private func writeNotes(_ descriptor: Int32) throws {
+        try checkPlace(descriptor)
+        try state.withLock(\.notes)?.write(to: notesPath)
+    }
+
+    func removeNotes() throws {
+        let isRemoved = unlink(notesPath) == 0
+        guard isRemoved || errno == ENOENT else { throw CocoaError.writing(destination, errno) }
         state.withLock { $0.notes = nil }
-        guard unlink(notesPath) == 0 else { return }
+        guard isRemoved else { return }
         // A power failure must not bring them back beside other bytes.
         let folder = open((path as NSString).deletingLastPathComponent, O_RDONLY | O_CLOEXEC)
         if folder >= 0 {
@@ -139,26 +145,31 @@ package final class Resumption: Sendable {
 
     // MARK: - The end
 
-    /// The files of this process that were released, and may still be written.
-    private static let released = Locked<[String: DispatchGroup]>([:])
+    /// The file does not stay if it is not moved. Another thread may still write it.
+    func removeAtEnd() { state.withLock { $0.notes = nil } }
 
-    func expectLastWrite() { Self.released.withLock { $0[path] = lastWrite } }
+    /// The files of this process that are open. A released one may still be written.
+    private static let writers = Locked<[String: (lastWrite: DispatchGroup, isReleased: Bool)]>([:])
 
-    static func waitForLastWrite(of path: String) { released.withLock { $0[path] }?.wait() }
+    func expectLastWrite() { Self.writers.withLock { if $0[path]?.lastWrite === lastWrite { $0[path]?.isReleased = true } } }
+
+    static func waitForLastWrite(of path: String) {
+        let writer = writers.withLock { $0[path] }
+        if let writer, writer.isReleased { writer.lastWrite.wait() }
+    }
 
     /// Removes a file that does not stay, and lets others have it.
-    func willClose(_ descriptor: Int32, isMoved: Bool) {
-        if !isMoved, state.withLock({ $0.notes == nil || $0.count == 0 }) {
+    func willClose(_ descriptor: Int32) {
+        if state.withLock({ $0.notes == nil || $0.count == 0 }), PartialFile.status(of: descriptor, at: path) != nil {
             unlink(notesPath)
             unlink(path)
         }
         flock(descriptor, LOCK_UN)
     }
 
-    /// - Parameter wasOpen: Whether this call has closed the file.
-    func didClose(wasOpen: Bool) {
-        Self.released.withLock { if $0[path] === lastWrite { $0[path] = nil } }
-        if wasOpen { lastWrite.leave() }
+    func didClose() {
+        Self.writers.withLock { if $0[path]?.lastWrite === lastWrite { $0[path] = nil } }
+        lastWrite.leave()
     }
 }
 

@@ -33,7 +33,8 @@ extension HTTPURLResponse {
     var contentRange: (first: Int64, last: Int64, length: Int64?)? {
         if mediaTypes.contains("multipart/byteranges") { return nil }
         let parts = joinedValue(forHTTPHeaderField: "Content-Range")?.split(separator: "/", omittingEmptySubsequences: false) ?? []
-        guard let bounds = parts.first.map({ String($0).rangeBounds(after: "bytes ") }), let first = bounds?.first, let last = bounds?.last
+        guard let bounds = parts.first.map({ String($0).rangeBounds(after: "bytes ") }), let first = bounds?.first, let last = bounds?.last,
+            first <= last
         else { return nil }
         return (first, last, parts.count == 2 ? Int64(parts[1]) : nil)
     }

@@ -85,6 +85,18 @@ struct LikeANetworkTests {
         #expect(log.entries.max() ?? 0 == Int64(min(body.count, 5)))
     }
 
+    @Test("A download that breaks off goes on", arguments: Way.allCases)
+    func resuming(way: Way) async throws {
+        let (file, lost) = (StubResponse.ranges(of: Data("0123456789".utf8), eTag: "\"v1\""), URLError(.networkConnectionLost))
+        MockURLProtocol.stub(.get, "/a", respond: .sequence([file.breakingOff(with: lost, after: 6), file]))
+        let folder = TemporaryFolder()
+        let download = Endpoint(.get, "/a", downloadingTo: folder.url("a")).resuming()
+        await #expect(throws: APIError.self) { try await way.provider.request(download).value }
+        _ = try await way.provider.request(download).value
+        #expect(try String(contentsOf: folder.url("a"), encoding: .utf8) == "0123456789")
+        #expect(MockURLProtocol.requests.last?.headers["Range"] == "bytes=6-")
+    }
+
     @Test("A status below 200 is what the stub says", arguments: [100, 101, 103, 199], Way.allCases)
     func informational(status: Int, way: Way) async throws {
         MockURLProtocol.stub(.get, "/a", respond: .status(status))

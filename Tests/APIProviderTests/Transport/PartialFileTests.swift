@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("The bytes that a download keeps", tenMinutes)
 struct PartialFileTests {
     let folder = TemporaryFolder()
@@ -50,6 +52,43 @@ struct PartialFileTests {
         #expect(server.requests.count == 1)
     }
 
+    @Test("If somebody removes the hidden file and a second request begins, the first one fails, and the second one gets its file")
+    func removedMeanwhile() async throws {
+        let (arrived, continuations) = (Signals<Void>(), [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)])
+        let begun = Log<Void>()
+        let server = try LoopbackServer { request, connection in
+            begun.append(())
+            let number = begun.count - 1
+            let (tag, body) = number == 0 ? ("\"v1\"", FileAnswer.body) : ("\"v2\"", FileAnswer.changedBody)
+            FileAnswer(eTag: tag, body: body, breaksOffAfter: 12_000).send(to: request, connection)
+            continuations[number].wait()
+            connection.send(Data(body.utf8.dropFirst(12_000)))
+        }
+        let endpoint = endpoint(server).onProgress { if $0.bytesReceived == 12_000 { arrived.send(()) } }
+        let first = Task { try await provider.request(endpoint).value }
+        await arrived.next()
+        try FileManager.default.removeItem(at: kept)
+        async let second = provider.request(endpoint).value
+        await arrived.next()
+        continuations[0].signal()
+        let error = await #expect(throws: APIError.self) { try await first.value }
+        #expect(error?.description.contains("its partial file is no longer there") == true, "\(error as Any)")
+        #expect(!FileManager.default.fileExists(atPath: destination.path))
+        continuations[1].signal()
+        _ = try await second
+        #expect(try String(contentsOf: destination, encoding: .utf8) == FileAnswer.changedBody)
+        #expect(try folder.names == ["file.bin"])
+    }
+
+    @Test("A request that is disposed while it opens its file lets the next one have it")
+    func disposedWhileOpening() throws {
+        let download = Download(resumableURL: example)
+        download.close()
+        let opened = try? download.openResumable(destination, example)
+        #expect(try PartialFile.resumable(destination, example) != nil)
+        #expect(opened == nil)
+    }
+
     // MARK: - The disk
 
     @Test("After a power failure, a download goes on from what had been synchronized", arguments: [0, 5_000, 15_000])
@@ -67,15 +106,21 @@ struct PartialFileTests {
         #expect(server.ranges == [nil, [0: nil, 5_000: "bytes=5000-", 15_000: "bytes=12000-"][synchronized] ?? nil])
     }
 
-    @Test("Each 16 MB are synchronized, and the notes say so, for the owner alone")
-    func synchronizing() async throws {
+    @Test(
+        "Each 16 MB are synchronized, also those of several attempts, and the notes say so, for the owner alone",
+        arguments: [(33_600_000, 1, 33_554_432), (10_000_000, 2, 16_777_216)])
+    func synchronizing(attemptCount: Int, attempts: Int, least: Int) async throws {
         let body = String(repeating: FileAnswer.body, count: 1_700)
-        let server = try LoopbackServer(FileAnswer(body: body, breaksOffAfter: 33_600_000), FileAnswer(body: body))
-        await breakOff(server)
+        let requests = Log<Void>()
+        let server = try LoopbackServer { request, connection in
+            requests.append(())
+            FileAnswer(body: body, breaksOffAfter: requests.count > attempts ? nil : attemptCount).send(to: request, connection)
+        }
+        for _ in 0..<attempts { await breakOff(server) }
         let text = try String(contentsOf: notes, encoding: .utf8)
         let range = try #require(text.range(of: "\"synchronized\":[0-9]+", options: .regularExpression))
         let count = try #require(text[range].split(separator: ":").last.flatMap { Int($0) })
-        #expect(count >= 33_554_432 && count <= 33_600_000)
+        #expect(count >= least && count <= attemptCount * attempts)
         var status = stat()
         #expect(lstat(notes.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         _ = try await provider.request(endpoint(server)).value
@@ -123,7 +168,7 @@ struct PartialFileTests {
         #expect(server.requests.isEmpty)
     }
 
-    enum Damage: CaseIterable { case longer, noNotes, otherNotes, linkedNotes }
+    enum Damage: CaseIterable { case longer, noNotes, otherNotes, linkedNotes, invalidTag }
 
     @Test("Kept bytes that are longer than the whole, or have no notes, are worth nothing", arguments: Damage.allCases)
     func damages(damage: Damage) async throws {
@@ -133,6 +178,10 @@ struct PartialFileTests {
         case .longer: try Data(count: 20_001).write(to: kept)
         case .noNotes: try FileManager.default.removeItem(at: notes)
         case .otherNotes: try Data("{}".utf8).write(to: notes)
+        case .invalidTag:
+            let text = try String(contentsOf: notes, encoding: .utf8)
+            #expect(text.contains("v1"))
+            try Data(text.replacingOccurrences(of: "v1", with: "v\\n1").utf8).write(to: notes)
         case .linkedNotes:
             try FileManager.default.moveItem(at: notes, to: folder.url("other"))
             try #require(symlink("other", notes.path) == 0)

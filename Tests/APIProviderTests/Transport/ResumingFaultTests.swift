@@ -39,6 +39,25 @@ struct ResumingFaultTests {
         #expect(count > 5)
     }
 
+    @Test("In a folder that has become read-only, a file that cannot go on is not written under the notes of another one")
+    func readOnlyFolder() async throws {
+        let server = try LoopbackServer(
+            FileAnswer(breaksOffAfter: 12_000),
+            FileAnswer(eTag: "W/\"v2\"", body: FileAnswer.changedBody, breaksOffAfter: 15_000, ignoresRange: true), FileAnswer())
+        let (folder, provider) = (TemporaryFolder(), Self.provider())
+        let file = folder.url("file.bin")
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: file).resuming()
+        await #expect(throws: APIError.self) { try await provider.request(endpoint).value }
+        await FaultyFiles.withReadOnly(folder.url) {
+            let error = await #expect(throws: APIError.self) { try await provider.request(endpoint).value }
+            #expect(error?.description.contains("permission is denied") == true)
+        }
+        _ = try await provider.request(endpoint).value
+        #expect(try String(contentsOf: file, encoding: .utf8) == FileAnswer.body)
+        #expect(try folder.names == ["file.bin"])
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
+    }
+
     #if compiler(>=6.3)  // An exit test that captures a value.
     @Test("The download of a process that was killed goes on in another one", .longComputing)
     func killed() async throws {
