@@ -4,8 +4,6 @@ import MiniRx
 import TestSupport
 import Testing
 
-@testable import APIProviderTransport
-
 @Suite("The bytes that a download keeps", tenMinutes)
 struct PartialFileTests {
     let folder = TemporaryFolder()
@@ -78,15 +76,6 @@ struct PartialFileTests {
         _ = try await second
         #expect(try String(contentsOf: destination, encoding: .utf8) == FileAnswer.changedBody)
         #expect(try folder.names == ["file.bin"])
-    }
-
-    @Test("A request that is disposed while it opens its file lets the next one have it")
-    func disposedWhileOpening() throws {
-        let download = Download(resumableURL: example)
-        download.close()
-        let opened = try? download.openResumable(destination, example)
-        #expect(try PartialFile.resumable(destination, example) != nil)
-        #expect(opened == nil)
     }
 
     // MARK: - The disk

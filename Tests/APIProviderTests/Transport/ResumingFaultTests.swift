@@ -5,6 +5,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("Downloads that go on, with faults from outside", tenMinutes)
 struct ResumingFaultTests {
     private static func provider() -> DefaultAPIProvider { DefaultAPIProvider(transport: TestedTransport(configuration: .patient)) }
@@ -56,6 +58,17 @@ struct ResumingFaultTests {
         #expect(try String(contentsOf: file, encoding: .utf8) == FileAnswer.body)
         #expect(try folder.names == ["file.bin"])
         #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
+    }
+
+    @Test("A request that is disposed while it opens its file lets the next one have it")
+    func disposedWhileOpening() throws {
+        let folder = TemporaryFolder()
+        let destination = folder.url("file.bin")
+        let download = Download(resumableURL: example)
+        download.close()
+        let opened = try? download.openResumable(destination, example)
+        #expect(try PartialFile.resumable(destination, example) != nil)
+        #expect(opened == nil)
     }
 
     #if compiler(>=6.3)  // An exit test that captures a value.

@@ -54,8 +54,9 @@ struct LoopbackTests {
         let seen: Log<String>
 
         func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            let url = URIReference(request.url.absoluteString)
-            seen.append("\(request.method) \(url.path.isEmpty ? "/" : url.path)\(url.query.map { "?\($0)" } ?? "")")
+            let text = request.url.absoluteString.dropFirst("http://".count).prefix { $0 != "#" }
+            let target = text.drop { $0 != "/" && $0 != "?" }
+            seen.append("\(request.method) \(target.hasPrefix("/") ? "" : "/")\(target)")
             return next(request)
         }
     }

@@ -2,6 +2,7 @@
 @_exported public import Glibc
 
 package let SO_NOSIGPIPE: Int32 = 0x1022
+package let F_FULLFSYNC: Int32 = 51
 package let F_BARRIERFSYNC: Int32 = 85
 
 /// As Apple documents it.

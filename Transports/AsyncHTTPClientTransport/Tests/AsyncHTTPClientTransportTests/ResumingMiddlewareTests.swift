@@ -1,0 +1,1 @@
+../../../../Tests/APIProviderTests/Transport/ResumingMiddlewareTests.swift
