@@ -28,12 +28,12 @@ let package = Package(
             path: "Benchmarks/APIProviderBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
-            name: "MockNetworkBenchmarks",
+            name: "APIProviderMocksBenchmarks",
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
                 .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "Benchmark", package: "benchmark"),
             ],
-            path: "Benchmarks/MockNetworkBenchmarks",
+            path: "Benchmarks/APIProviderMocksBenchmarks",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         .executableTarget(
             name: "StreamBenchmarks",

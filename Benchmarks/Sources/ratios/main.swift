@@ -38,7 +38,7 @@ let tables = [
         title: "Microseconds a request (median), and the ratio to bare URLSession in the same run.", callsPerRun: 100, unit: 1,
         library: "APIProvider", yardsticks: ["URLSession"],
         goals: ["2 KB, one at a time": [nil, 1.1], "2 KB, 100 at a time": [nil, 1], "100 KB, 100 at a time": [nil, 0.6]]),
-    "MockNetworkBenchmarks": Table(
+    "APIProviderMocksBenchmarks": Table(
         title: "Microseconds a request, or a scope (median), and the ratio to the smallest URLProtocol in the same run.", callsPerRun: 100,
         unit: 1, library: "APIProviderMocks", yardsticks: ["URLProtocol"],
         goals: [
