@@ -97,7 +97,7 @@ struct PartialFileTests {
 
     @Test(
         "Each 16 MB are synchronized, also those of several attempts, and the notes say so, for the owner alone",
-        arguments: [(33_600_000, 1, 33_554_432), (10_000_000, 2, 16_777_216)])
+        arguments: [(33_900_000, 1, 33_554_432), (10_000_000, 2, 16_777_216)])
     func synchronizing(attemptCount: Int, attempts: Int, least: Int) async throws {
         let body = String(repeating: FileAnswer.body, count: 1_700)
         let requests = Log<Void>()
