@@ -44,7 +44,8 @@ extension CachedResponse {
     /// The bytes of a `Range` field.
     private func byteRange(of field: String) -> Range<Int>? {
         // A range counts bytes of the encoded body, which is not stored.
-        statusCode == 200 && headers["Content-Encoding"] == nil ? data.byteRange(for: field) : nil
+        guard statusCode == 200, headers["Content-Encoding"] == nil, field.hasPrefix("bytes=") else { return nil }
+        return field.byteRange(of: data.count).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     /// Whether the app already has this response, by the request's `If-None-Match` or `If-Modified-Since` (RFC 9110, sections 13.1.2 and
@@ -151,7 +152,7 @@ extension Int {
     var isFailureOrRefusal: Bool { self >= 500 || [401, 403, 407, 408, 429].contains(self) }
 }
 
-// MARK: - Keys, entity tags and ranges
+// MARK: - Keys and entity tags
 
 private let cacheKeySuffixes = ["", "#anonymous", "#cookieless", "#anonymous-cookieless"]
 
@@ -170,22 +171,5 @@ extension String {
     fileprivate var weakTag: String {
         let tag = trimmingCharacters(in: .whitespaces)
         return tag.hasPrefix("W/") ? String(tag.dropFirst(2)) : tag
-    }
-}
-
-extension Data {
-    /// The bytes of a single range (RFC 9110, section 14.1.2); `nil` for no or several ranges.
-    fileprivate func byteRange(for field: String) -> Range<Int>? {
-        guard field.hasPrefix("bytes="), !field.contains(",") else { return nil }
-        let ends = field.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2 else { return nil }
-        // `Int` alone would also accept a sign.
-        let numbers = ends.map { $0.utf8.allSatisfy(\.isDigit) ? Int($0) : nil }
-        switch (numbers[0], numbers[1]) {
-        case (let first?, let last?) where first <= last && first < count: return first..<Swift.min(last, count - 1) + 1
-        case (let first?, nil) where ends[1].isEmpty && first < count: return first..<count
-        case (nil, let suffix?) where ends[0].isEmpty && suffix > 0 && !isEmpty: return Swift.max(0, count - suffix)..<count
-        default: return nil
-        }
     }
 }

@@ -39,11 +39,6 @@ extension ReceivedRequest {
     /// The part that the request asks for, which is empty if there is none; `nil` for the whole.
     fileprivate func range(of count: Int, eTag: String) -> Range<Int>? {
         let isSameVersion = headers["If-Range"].map { $0 == eTag && !eTag.hasPrefix("W/") } ?? true
-        guard method == .get, isSameVersion, let bounds = headers["Range"]?.rangeBounds(after: "bytes=") else { return nil }
-        // A suffix, such as -500.
-        guard let first = bounds.first else { return count - Int(clamping: min(bounds.last ?? 0, Int64(count)))..<count }
-        guard first <= bounds.last ?? .max else { return nil }
-        let start = min(Int(clamping: first), count)
-        return start..<max(start, Int(min(bounds.last ?? .max, Int64(count) - 1)) + 1)
+        return method == .get && isSameVersion ? headers["Range"]?.byteRange(of: count) : nil
     }
 }

@@ -137,12 +137,26 @@ extension URLResponse {
 // MARK: - Values
 
 extension String {
-    /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` if it has another form, such as that of several ranges.
-    package func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
+    /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` if it has another form, such as that of several
+    /// ranges, or a number that is too large.
+    fileprivate func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
         guard lowercased().hasPrefix(unit) else { return nil }
         let ends = dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
         guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), ends.contains(where: { !$0.isEmpty }) else { return nil }
-        return (Int64(ends[0]), Int64(ends[1]))
+        let numbers = ends.map { Int64($0) }
+        guard zip(ends, numbers).allSatisfy({ $0.isEmpty || $1 != nil }) else { return nil }
+        return (numbers[0], numbers[1])
+    }
+
+    /// The bytes that a `Range` asks for, of `count` (RFC 9110, section 14.1.2), which are empty if there are none; `nil` for several ranges
+    /// and for another unit.
+    package func byteRange(of count: Int) -> Range<Int>? {
+        guard let bounds = rangeBounds(after: "bytes=") else { return nil }
+        // A suffix, such as -500.
+        guard let first = bounds.first else { return count - Int(clamping: min(bounds.last ?? 0, Int64(count)))..<count }
+        guard first <= bounds.last ?? .max else { return nil }
+        let start = min(Int(clamping: first), count)
+        return start..<max(start, Int(min(bounds.last ?? .max, Int64(count) - 1)) + 1)
     }
 
     /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
