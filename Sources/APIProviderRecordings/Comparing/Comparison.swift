@@ -48,7 +48,7 @@ struct Comparison: Sendable {
             return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
                 || compared.contains { $0.isField(name) }
         }
-        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.match(key).map { $0.strength != .nonce } == true
+        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.contains(key)
             || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
     }
 

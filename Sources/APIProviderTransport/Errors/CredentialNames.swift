@@ -4,9 +4,8 @@ extension String {
     /// Whether a header, an item of a query or a field of this name is a credential, for the texts of errors, cURL commands and reports.
     /// They may hide too much, so a word of the list may stand anywhere: `id_token_hint`, `secretAnswer`.
     package var namesCredential: Bool {
-        if let match = CredentialNames.match(self) { return match.strength != .nonce }
         let name = lowercased()
-        return !name.hasSuffix("type") && CredentialNames.keywords.contains { name.contains($0) }
+        return CredentialNames.contains(self) || !name.hasSuffix("type") && CredentialNames.keywords.contains { name.contains($0) }
     }
 }
 
@@ -28,6 +27,9 @@ package enum CredentialNames {
         /// Made by the app in each run: a secret of a request if it looks random.
         case nonce
     }
+
+    /// Whether a value of this name is a credential, and not only made anew in each run.
+    package static func contains(_ name: String) -> Bool { match(name).map { $0.strength != .nonce } == true }
 
     /// The words of the list that end `name`, joined by hyphens, and how sure it is; `nil` if it is not on the list.
     package static func match(_ name: String) -> (label: String, strength: Strength)? {
@@ -71,7 +73,8 @@ package enum CredentialNames {
             """
         let tokens = """
             token secret credential authorization signature sig csrf xsrf apikey accesskey secretkey privatekey accountkey sessionid sessid \
-            assertion secretid authorizationcode samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode verificationcode
+            assertion secretid authorizationcode samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode \
+            verificationcode
             """
         func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
         let lists: [(Strength, [String])] = [
@@ -82,6 +85,7 @@ package enum CredentialNames {
         ]
         return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
     }()
+    /// Those that are in no other word, as "sig" is in "design".
     fileprivate static let keywords = [
         "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
         "jwt",

@@ -58,7 +58,9 @@ struct RedactionTests {
 
     @Test(
         "What a server repeats is hidden if a word of its name in the request says that it is a credential",
-        arguments: ["id_token_hint", "secret_id", "authorization_code", "passwordNew", "secretAnswer", "sessionData", "X-API-Key"])
+        arguments: [
+            "id_token_hint", "secret_id", "authorization_code", "passwordNew", "secretAnswer", "sessionData", "session_state", "X-API-Key",
+        ])
     func nameOfCredential(name: String) {
         let request = PreparedRequest("GET", "https://api.example.com/a?\(name)=hunter2-of-a")
         let response = APIResponse(
