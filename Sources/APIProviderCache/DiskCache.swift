@@ -45,7 +45,8 @@ final class DiskCache: CacheStore {
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.roundedUpToBlocks <= maxBytes, makeFolder()
         else {
             unlink(path)
-            return size.withLock { $0 = $0.map { $0 - oldSize }.flatMap { $0 < 0 ? nil : $0 } }
+            _ = changeSize(by: -oldSize)
+            return
         }
         do {
             if isThere, !isStored { unlink(path) }
@@ -54,12 +55,15 @@ final class DiskCache: CacheStore {
             // The old response is outdated.
             unlink(path)
         }
-        let needsRecount = size.withLock { size in
-            // Less than nothing is known of what another process has stored.
-            size = size.map { $0 + data.count.roundedUpToBlocks - oldSize }.flatMap { $0 < 0 ? nil : $0 }
-            return size.map { $0 > maxBytes } ?? true
+        if changeSize(by: data.count.roundedUpToBlocks - oldSize).map({ $0 > maxBytes }) ?? true { evictLeastRecentlyUsed() }
+    }
+
+    /// Returns the new size; `nil` if it must be counted anew. A size below 0 says that another process has stored some of the files.
+    private func changeSize(by change: Int64) -> Int64? {
+        size.withLock { size in
+            size = size.map { $0 + change }.flatMap { $0 < 0 ? nil : $0 }
+            return size
         }
-        if needsRecount { evictLeastRecentlyUsed() }
     }
 
     // MARK: - Removal

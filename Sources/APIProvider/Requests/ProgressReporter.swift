@@ -17,7 +17,8 @@ final class ProgressReporter: Sendable {
         /// The earliest time of the next report.
         var due = DispatchTime(uptimeNanoseconds: 0)
         var isScheduled = false
-        /// Whether the request has succeeded, or was disposed.
+        var hasSucceeded = false
+        /// Whether no more progress is taken.
         var isEnded = false
     }
 
@@ -48,27 +49,24 @@ final class ProgressReporter: Sendable {
     func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         // The value follows the reports on their queue. The main queue is the app's to choose.
         let ordered = handler.interval != nil ? single : single.observe(on: SerialDispatchQueueScheduler(queue: queue))
-        let hasSucceeded = Locked(false)
-        return ordered.do(
-            onSuccess: { [self] _ in
-                hasSucceeded.withLock { $0 = true }
-                if !isStream { finish() }
-            },
-            onDispose: { [self] in
-                if !hasSucceeded.withLock({ $0 }) { stop() }
-            })
+        return ordered.do(onSuccess: { [self] _ in finish() }, onDispose: { [self] in stop() })
     }
 
-    /// Reports the last progress at once.
+    /// Reports the last progress at once. A stream's goes on.
     private func finish() {
-        let isWaiting = state.withLock { state in
-            state.isEnded = true
-            return !state.waiting.isEmpty
+        let isLast = state.withLock { state in
+            (state.hasSucceeded, state.isEnded) = (true, !isStream)
+            return state.isEnded && !state.waiting.isEmpty
         }
-        if isWaiting { schedule(at: .now()) }
+        if isLast { schedule(at: .now()) }
     }
 
-    private func stop() { state.withLock { ($0.isEnded, $0.waiting) = (true, []) } }
+    /// Drops what is not reported yet, unless the request has succeeded.
+    private func stop() {
+        state.withLock { state in
+            if !state.hasSucceeded { (state.isEnded, state.waiting) = (true, []) }
+        }
+    }
 
     private func schedule(at time: DispatchTime) {
         let report = DispatchWorkItem { [self] in
