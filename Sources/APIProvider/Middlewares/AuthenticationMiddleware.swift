@@ -289,13 +289,3 @@ extension AuthenticationMiddleware where Credential == String {
         self.init(token, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 }
-
-extension RequestOptions {
-    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
-    public var isAuthenticated: Bool {
-        get { self[AuthenticationKey.self] }
-        set { self[AuthenticationKey.self] = newValue }
-    }
-}
-
-private enum AuthenticationKey: BuiltInOptionKey { static var defaultValue: Bool { true } }

@@ -19,3 +19,13 @@ extension PreparedRequest {
         headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
     }
 }
+
+extension RequestOptions {
+    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
+    public var isAuthenticated: Bool {
+        get { self[AuthenticationKey.self] }
+        set { self[AuthenticationKey.self] = newValue }
+    }
+}
+
+private enum AuthenticationKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
