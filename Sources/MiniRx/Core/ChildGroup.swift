@@ -14,7 +14,7 @@ struct ChildGroup<Element: Sendable>: Sendable {
         }
     }
 
-    /// Delivers the event of the group, and disposes the children. Only the first call has an effect.
+    /// Delivers the group's event, and disposes the children. Only the first call has an effect.
     func emit(_ event: SingleEvent<Element>) -> TrampolineStep { emitter.emit(event, in: children.parent) }
 }
 
@@ -25,14 +25,13 @@ struct Children: Disposable {
 
     init(parent: Subscription) { self.parent = parent }
 
-    /// Adds and starts a child, unless the group has its event or is disposed. `onEvent` gets the child's event, and may call
-    /// ``ChildGroup/emit(_:)``.
+    /// Adds and starts a child, unless the group has finished. `onEvent` gets the child's event, and may call ``ChildGroup/emit(_:)``.
     func add<Element: Sendable>(_ single: Single<Element>, _ onEvent: @escaping @Sendable (SingleEvent<Element>) -> TrampolineStep) {
         guard let child = addChild() else { return }
         single.start(in: child) { child, event in child.finish() ? onEvent(event) : .none }
     }
 
-    /// Adds a child for the caller to start. Returns `nil` if the group has its event or is disposed.
+    /// Adds a child for the caller to start. Returns `nil` if the group has finished.
     func addChild() -> Subscription? {
         let child = Subscription(childOf: parent)
         guard subscriptions.withLock({ $0?.append(child) }) != nil else { return nil }
@@ -41,7 +40,7 @@ struct Children: Disposable {
     }
 
     func dispose() {
-        // A child with its event ends by itself, and does not count as disposed.
+        // A child with an event ends by itself, and doesn't count as disposed.
         for child in subscriptions.withLock({ $0.take() }) ?? [] where !child.isFinished { child.dispose() }
     }
 }

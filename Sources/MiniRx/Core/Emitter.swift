@@ -11,8 +11,8 @@ struct Emitter<Element: Sendable>: Sendable {
         var isFinished = false
         /// The thread that starts the source, until the source has started.
         var startingThread: ThreadID? = .current
-        /// The next step, if the source emits on that thread during its start. `emit` leaves the step here, and `finishStarting` returns
-        /// it, to run after the resource is disposed.
+        /// The next step, if the source emits on the starting thread. `emit` leaves the step here, and `finishStarting` returns the step,
+        /// to run after the resource is disposed.
         var nextStep = TrampolineStep.none
     }
 

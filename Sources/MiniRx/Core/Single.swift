@@ -63,8 +63,7 @@ extension Subscription {
         }
     }
 
-    /// Passes an error on. A separate function, because generic code looks up the type of an event at run time, even without passing the
-    /// event on.
+    /// Passes an error on. A separate function: generic code looks up the event's type at run time, even where no event is passed on.
     @inline(never)
     func fail<Element: Sendable>(_ error: any Error, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
         forward(.failure(error), to: observer)

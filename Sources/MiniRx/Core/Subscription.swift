@@ -1,6 +1,6 @@
 /// One run of a chain, and the disposable that `subscribe` returns.
 ///
-/// Finishes once: with its event, which is then delivered, or by `dispose()`. No other event is delivered after that.
+/// Finishes once, with an event or by `dispose()`. Only that event is delivered.
 ///
 /// A source is what a subscription is waiting for: the work of a `create`, a child group, or the run of a `share`. `just` and `never` have
 /// none.
@@ -14,9 +14,9 @@
 /// - a running `dispose()`.
 final class Subscription: Disposable {
     private struct State {
-        /// Whether it has its event or was disposed.
+        /// Whether the subscription has an event or was disposed.
         var isFinished = false
-        /// Whether it was disposed, even after its event.
+        /// Whether `dispose()` was called, even after the event.
         var wasDisposed = false
         /// Cancels the latest source. One action is enough, because a source starts only after the previous source's event.
         var cancelSource: (@Sendable (Subscription) -> Void)?
@@ -24,7 +24,7 @@ final class Subscription: Disposable {
         var pendingCount = 1
         /// The number of calls from operator to operator.
         var callCount = 0
-        /// The actions to call at the teardown, or `nil` after it.
+        /// Called at the teardown; `nil` afterwards.
         var teardownActions: [Action]? = []
     }
 
@@ -34,10 +34,10 @@ final class Subscription: Disposable {
 
     init(childOf parent: Subscription? = nil) { self.parent = parent }
 
-    /// Whether it has its event or was disposed.
+    /// Whether the subscription has an event or was disposed.
     var isFinished: Bool { state.withLock(\.isFinished) }
 
-    /// Whether it or its parent was disposed, even after its event.
+    /// Whether `dispose()` was called here or on the parent, even after the event.
     var wasDisposed: Bool { state.withLock(\.wasDisposed) || parent?.wasDisposed == true }
 
     // MARK: - Finishing
@@ -104,7 +104,7 @@ final class Subscription: Disposable {
 
     enum CallTiming { case never, now, later }
 
-    /// Counts a call from operator to operator, and returns its time: never if the subscription has finished, otherwise now. To keep the
+    /// Counts a call from operator to operator, and returns when to make the call: now, or never in a finished subscription. To keep the
     /// stack flat, every 32nd call is made later, after the calls on the stack return.
     func countCall() -> CallTiming {
         state.withLock { state in

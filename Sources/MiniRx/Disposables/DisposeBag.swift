@@ -1,4 +1,4 @@
-/// Disposes its contents on release, in the order of their insertion.
+/// Disposes the contents on release, in insertion order.
 ///
 /// Keep a bag in the object that uses the subscriptions. A subscription leaves the bag at its teardown, so a long-lived bag does not grow.
 /// Other disposables stay until the bag is released. You may use a bag on any thread.

@@ -13,7 +13,7 @@ extension Single {
     ///     ``Hooks/defaultErrorHandler``.
     ///   - onSubscribe: Runs before the subscription to the source.
     ///   - onSubscribed: Runs after the subscription to the source, unless the subscription is already disposed, before or after its event.
-    ///     Before a ``share()``, it also runs if the event came first and its subscribers have disposed since.
+    ///     Upstream of a ``share()``, also runs if the event came first and the subscribers were disposed since.
     ///   - onDispose: Runs at the source's teardown, after the event or a dispose, once for each `onSubscribe`.
     @preconcurrency
     public func `do`(

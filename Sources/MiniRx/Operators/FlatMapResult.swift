@@ -9,8 +9,8 @@ package enum NextStep<Element: Sendable>: Sendable {
 extension Single {
     /// Continues with the result of `transform` for the event: `map`, `mapError` and `flatMap` in one step.
     ///
-    /// Subscribes to a returned single on the thread of the event, after this single's teardown. If `transform` throws, the single fails
-    /// with that error.
+    /// Subscribes to a returned single on the event's thread, after this single's teardown. If `transform` throws, the single fails with
+    /// that error.
     package func flatMapResult<R: Sendable>(
         _ transform: @escaping @Sendable (SingleEvent<Element>) throws -> NextStep<R>
     ) -> Single<R> {

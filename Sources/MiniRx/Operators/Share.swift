@@ -10,19 +10,19 @@ extension Single {
     }
 }
 
-/// A source and its current run. Each subscriber's emitter gets the event of the run.
+/// A source and the current run. Each subscriber's emitter gets the run's event.
 private final class SharedSource<Element: Sendable>: Sendable {
-    private struct Member {
+    private struct Subscriber {
         let subscription: Subscription
         let emitter: Emitter<Element>
     }
 
     private struct State {
-        /// The subscription to the source. New subscribers join the run until its event, or until nobody waits.
+        /// The subscription to the source. New subscribers join the run until the event, or until nobody waits.
         var run: Subscription?
         /// The waiting subscribers, by sequence number.
-        var members: [Int: Member] = [:]
-        var joinCount = 0
+        var subscribers: [Int: Subscriber] = [:]
+        var lastNumber = 0
     }
 
     private let source: Single<Element>
@@ -32,50 +32,50 @@ private final class SharedSource<Element: Sendable>: Sendable {
 
     func join(_ subscription: Subscription, _ observer: @escaping Single<Element>.Observer) -> TrampolineStep {
         let number = state.withLock { state in
-            state.joinCount += 1
-            return state.joinCount
+            state.lastNumber += 1
+            return state.lastNumber
         }
-        let emitter = Emitter(observer, resource: Disposables.create { self.removeMember(number) })
+        let emitter = Emitter(observer, resource: Disposables.create { self.removeSubscriber(number) })
         guard subscription.addSource(cancel: emitter.cancel) else { return .none }
-        // Entering at the event would be too late: a dispose may come first. The member counts until it leaves, or until the run's
+        // Entering at the event would be too late: a dispose may come first. The subscriber counts until unsubscribed, or until the run's
         // teardown.
         subscription.enter()
         let (run, isFirst) = state.withLock { state in
-            state.members[number] = Member(subscription: subscription, emitter: emitter)
+            state.subscribers[number] = Subscriber(subscription: subscription, emitter: emitter)
             if let run = state.run { return (run, false) }
             let run = Subscription()
             state.run = run
             return (run, true)
         }
-        // A dispose between `addSource` and the insertion found no member to remove.
-        if subscription.isFinished { removeMember(number) }
+        // A dispose between `addSource` and the insertion found no subscriber to remove.
+        if subscription.isFinished { removeSubscriber(number) }
         if isFirst { source.start(in: run) { run, event in run.finish() ? self.emit(event, from: run) : .none } }
         return emitter.finishStarting(in: subscription)
     }
 
     private func emit(_ event: SingleEvent<Element>, from run: Subscription) -> TrampolineStep {
-        let members = state.withLock { state -> [Int: Member] in
+        let subscribers = state.withLock { state -> [Int: Subscriber] in
             guard state.run === run else { return [:] }
-            defer { (state.run, state.members) = (nil, [:]) }
-            return state.members
+            defer { (state.run, state.subscribers) = (nil, [:]) }
+            return state.subscribers
         }
         .sorted { $0.key < $1.key }
-        for (_, member) in members { run.onTeardown { member.subscription.leave() } }
-        let nextSteps = members.map { _, member in member.emitter.emit(event, in: member.subscription) }
+        for (_, subscriber) in subscribers { run.onTeardown { subscriber.subscription.leave() } }
+        let nextSteps = subscribers.map { _, subscriber in subscriber.emitter.emit(event, in: subscriber.subscription) }
         return .afterDisposal(run) { _ in
             for step in nextSteps { step.run() }
             return .none
         }
     }
 
-    private func removeMember(_ number: Int) {
-        let (member, abandonedRun) = state.withLock { state -> (Member?, Subscription?) in
-            let member = state.members.removeValue(forKey: number)
-            return (member, member != nil && state.members.isEmpty ? state.run.take() : nil)
+    private func removeSubscriber(_ number: Int) {
+        let (subscriber, abandonedRun) = state.withLock { state -> (Subscriber?, Subscription?) in
+            let subscriber = state.subscribers.removeValue(forKey: number)
+            return (subscriber, subscriber != nil && state.subscribers.isEmpty ? state.run.take() : nil)
         }
-        guard let member else { return }
-        guard let abandonedRun else { return member.subscription.leave() }
-        abandonedRun.onTeardown { member.subscription.leave() }
+        guard let subscriber else { return }
+        guard let abandonedRun else { return subscriber.subscription.leave() }
+        abandonedRun.onTeardown { subscriber.subscription.leave() }
         abandonedRun.dispose()
     }
 }

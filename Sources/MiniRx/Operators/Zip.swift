@@ -51,7 +51,7 @@ extension Single {
 
 // MARK: - The values of one run
 
-/// One single of a `zip`. Types differ, so each value travels in a ``Box``.
+/// One single of a `zip`. Their types differ, so each value travels in a ``Box``.
 private struct ZipPart: Sendable {
     let start: @Sendable (Children, ZipValues, _ index: Int) -> Void
 
@@ -71,19 +71,19 @@ private struct ZipPart: Sendable {
 
 /// The values of one run of a `zip`.
 private struct ZipValues: Sendable {
-    private let state: Locked<(received: [AnyBox?], missing: Int)>
+    private let state: Locked<(received: [AnyBox?], missingCount: Int)>
     let complete: @Sendable (SingleEvent<[AnyBox?]>) -> TrampolineStep
 
     init(count: Int, complete: @escaping @Sendable (SingleEvent<[AnyBox?]>) -> TrampolineStep) {
-        state = Locked((received: [AnyBox?](repeating: nil, count: count), missing: count))
+        state = Locked((received: [AnyBox?](repeating: nil, count: count), missingCount: count))
         self.complete = complete
     }
 
     func receive(_ value: AnyBox, at index: Int) -> TrampolineStep {
         let all = state.withLock { state -> [AnyBox?]? in
             state.received[index] = value
-            state.missing -= 1
-            return state.missing == 0 ? Swift.exchange(&state.received, with: []) : nil
+            state.missingCount -= 1
+            return state.missingCount == 0 ? Swift.exchange(&state.received, with: []) : nil
         }
         return all.map { complete(.success($0)) } ?? .none
     }

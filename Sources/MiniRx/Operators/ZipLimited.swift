@@ -19,17 +19,17 @@ extension Single {
         guard maxConcurrent > 0 else { return .error(InvalidConcurrencyLimit(maximum: maxConcurrent)) }
         let singles = Array(singles)
         return .deferred {
-            let next = Locked(0)
+            let nextIndex = Locked(0)
             let values = Locked([T?](repeating: nil, count: singles.count))
-            /// Runs the next single, and then itself, until none is left.
+            /// Runs one single after another, until none is left.
             @Sendable func worker() -> Single<Void> {
-                let index = next.withLock { next in
-                    defer { next += 1 }
-                    return next
+                let index = nextIndex.withLock { nextIndex in
+                    defer { nextIndex += 1 }
+                    return nextIndex
                 }
                 guard index < singles.count else { return .just(()) }
-                // A failure moves `next` to the end, so that no worker starts a single before `zip` disposes the workers.
-                return singles[index].do(onError: { _ in next.withLock { $0 = singles.count } }).flatMap { value in
+                // A failure moves `nextIndex` to the end, so that no worker starts a single before `zip` disposes the workers.
+                return singles[index].do(onError: { _ in nextIndex.withLock { $0 = singles.count } }).flatMap { value in
                     values.withLock { $0[index] = value }
                     return worker()
                 }

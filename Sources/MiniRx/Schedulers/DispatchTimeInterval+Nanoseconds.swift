@@ -3,7 +3,7 @@ package import Dispatch
 extension DispatchTimeInterval {
     static var zero: DispatchTimeInterval { .nanoseconds(0) }
 
-    /// The interval in nanoseconds: 0 for a negative interval, and `UInt64.max` for `.never` or one that is too long.
+    /// The interval in nanoseconds: 0 for a negative interval, and `UInt64.max` for `.never` or a longer interval than fits.
     package var nanoseconds: UInt64 {
         let (count, unit): (Int, UInt64)
         switch self {

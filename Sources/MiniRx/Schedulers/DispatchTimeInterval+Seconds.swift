@@ -7,8 +7,8 @@ extension DispatchTimeInterval {
     /// Creates an interval of whole milliseconds, rounded up so that a wait is never too short. Negative values and NaN become 0. The
     /// result is at most 24 days.
     ///
-    /// An Apple Watch may have an `Int` of 32 bits: 24 days of milliseconds, but only two seconds of nanoseconds. So use this initializer
-    /// for each computed wait.
+    /// Some Apple Watches have a 32-bit `Int`: enough for 24 days in milliseconds, but only two seconds in nanoseconds. So use this
+    /// initializer for each computed wait.
     package init(seconds: Double) {
         // A product may be a little too large: 2.007 * 1000 is more than 2007.
         self = .milliseconds(seconds > 0 ? Int(min((seconds * 1000 - 1e-6).rounded(.up), Double(Int32.max))) : 0)

@@ -1,6 +1,6 @@
 import Dispatch
 
-/// Delivers its event on the main actor: the result of ``Single/observe(on:)-(MainActor)``.
+/// A single with its event on the main actor: the result of ``Single/observe(on:)-(MainActor)``.
 ///
 /// The closures of `subscribe` may use main-actor state. The compiler refuses racing captures.
 public struct MainActorSingle<Element: Sendable>: Sendable {
@@ -34,14 +34,14 @@ public struct MainActorSingle<Element: Sendable>: Sendable {
 
     /// Subscribes with closures that get `object`, called on the main actor.
     ///
-    /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
+    /// The object is held weakly. After its release, none of the closures is called, and an error does not go to
     /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:
     ///   - object: The object for the closures, such as a view controller or a view model.
     ///   - onSuccess: Gets the object and the value.
     ///   - onFailure: Gets the object and the error. Without it, the error goes to ``Hooks/defaultErrorHandler``.
-    ///   - onDisposed: Called once, after the event or `dispose()`, when the source has been torn down, if the object still exists.
+    ///   - onDisposed: Called once, after the event or `dispose()`, at the source's teardown, if the object still exists.
     public func subscribe<Object: AnyObject & Sendable>(
         with object: Object, onSuccess: (@MainActor (Object, Element) -> Void)? = nil,
         onFailure: (@MainActor (Object, any Error) -> Void)? = nil, onDisposed: (@MainActor (Object) -> Void)? = nil

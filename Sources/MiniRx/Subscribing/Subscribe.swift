@@ -1,7 +1,7 @@
 extension Single {
     /// Subscribes. `observer` gets the one event, on the producer's thread.
     ///
-    /// After a `dispose()` on the delivering thread, no event comes. After one on another thread, an event that is being delivered may
+    /// After a `dispose()` on the delivering thread, no event comes. After a `dispose()` on another thread, an event already on its way may
     /// still arrive.
     @preconcurrency
     public func subscribe(_ observer: @escaping SingleObserver) -> any Disposable {
@@ -34,7 +34,7 @@ extension Single {
 
     /// Subscribes with closures that get `object`, called on the producer's thread.
     ///
-    /// The object is held weakly. After it is released, none of the closures is called, and an error does not go to
+    /// The object is held weakly. After its release, none of the closures is called, and an error does not go to
     /// ``Hooks/defaultErrorHandler``.
     ///
     /// - Parameters:

@@ -5,7 +5,7 @@ public import Foundation
 /// Decide under the lock, take out closures and objects, unlock, then call and release. No user's closure runs inside `withLock`, and no
 /// user's object is released there.
 ///
-/// `@usableFromInline`, because a type that is only `package` is not inlined in other modules.
+/// `@usableFromInline`, because a `package` type alone is not inlined in other modules.
 @usableFromInline
 package struct Locked<Value: Sendable>: @unchecked Sendable {  // The lock guards `Value`.
     #if canImport(Darwin)

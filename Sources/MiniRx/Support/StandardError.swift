@@ -1,6 +1,6 @@
 import Foundation
 
-/// Prints messages for people, apart from the output of the program.
+/// Prints messages for people, apart from the program's output.
 package enum StandardError {
     /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
     package static func print(_ text: String) {
