@@ -3,11 +3,11 @@ public import MiniRx
 
 /// Subscribes to a single in virtual time, and records the event: see ``TestScheduler/observe(_:)``.
 ///
-/// You may use it on any thread. Releasing it does not dispose the subscription.
+/// You may use an observer on any thread. Releasing the observer doesn't dispose the subscription.
 public final class TestObserver<Element: Sendable>: Disposable {
     /// The event of a single, and the virtual time since the scheduler was created.
     ///
-    /// Events are equal if their times and values are. Errors are compared by their types and descriptions.
+    /// Two events are equal if their times and values are. Errors are compared by type and description.
     public enum Event: Sendable {
         case success(Element, at: DispatchTimeInterval)
         case failure(any Error, at: DispatchTimeInterval)
@@ -18,7 +18,8 @@ public final class TestObserver<Element: Sendable>: Disposable {
         var isDisposed = false
     }
 
-    /// Only the observer keeps the scheduler. The subscription must not: a scheduler keeps its waiting actions, so there would be a cycle.
+    /// Only the observer retains the scheduler. A subscription that did so would make a cycle, because the scheduler retains pending
+    /// actions.
     private let scheduler: TestScheduler
     private let subscription: any Disposable
     private let state: Locked<State>
@@ -74,7 +75,7 @@ extension TestObserver.Event: Equatable where Element: Equatable {
 }
 
 extension TestScheduler {
-    /// Subscribes to `single`, and records its event with its virtual time.
+    /// Subscribes to `single`, and records the event with the virtual time.
     ///
     /// - Returns: The observer with the recorded event.
     public func observe<Element: Sendable>(_ single: Single<Element>) -> TestObserver<Element> { TestObserver(single, self) }
