@@ -1,9 +1,9 @@
 import APIProvider
 import Foundation
 
-/// The directives of a Cache-Control field (RFC 9111, section 5.2), of a request or a response.
+/// The directives in a request's or response's Cache-Control field (RFC 9111, section 5.2).
 struct CacheControl {
-    /// The argument of each directive. The first of several with one name counts.
+    /// Each directive's argument. The first of several with one name counts.
     private var directives: [String: String] = [:]
 
     init(_ field: String?) {
@@ -28,7 +28,7 @@ struct CacheControl {
 }
 
 extension StringProtocol {
-    /// A number of seconds (RFC 9111, section 1.2.2), at most 2^31.
+    /// The text as seconds (RFC 9111, section 1.2.2), at most 2^31.
     var deltaSeconds: TimeInterval? {
         guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
         return Swift.min(TimeInterval(self) ?? .infinity, 2_147_483_648)

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// The content of a file of a ``DiskCache``: a binary property list.
+/// The content of a ``DiskCache`` file: a binary property list.
 struct CacheFile: Codable {
     private struct Entry: Codable {
         let statusCode: Int, headers: [String: String], data: Data, requestTime: Date, responseTime: Date, varyValues: [String: String]

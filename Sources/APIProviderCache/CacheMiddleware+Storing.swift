@@ -18,7 +18,7 @@ extension CacheMiddleware {
             if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
                 return
             }
-            // A failure or refusal does not replace a stored response that is neither.
+            // A failure or refusal does not replace a stored success.
             if statusCode.isFailureOrRefusal, let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers),
                 !stored.statusCode.isFailureOrRefusal
             {
@@ -43,7 +43,7 @@ extension CacheMiddleware {
         let (request, keyState, headers) = (sentLookup.lookup.request, sentLookup.lookup.keyState, sentLookup.headers)
         guard !keyState.isInvalidated else { return }
         let (old, now) = (store.responses(for: keyState.key), now())
-        // Keep the response to a later request. A request time in the future is a clock error, and does not count.
+        // Keep a later request's response. A request time in the future is a clock error, and does not count.
         guard !old.contains(where: { $0.matchesVary(of: headers) && $0.requestTime > sentLookup.time && $0.requestTime <= now })
         else { return }
         let others = old.filter { !$0.matchesVary(of: headers) }
@@ -64,7 +64,7 @@ extension CacheMiddleware {
         }
     }
 
-    // MARK: - Requests that are not looked up
+    // MARK: - Requests without a look-up
 
     /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL. The response to a
     /// POST may be stored.

@@ -19,9 +19,9 @@ public import MiniRx
 /// ### Stored responses
 ///
 /// The server sets a response's lifetime. A fresh response is used without a request. A stale one is validated: concurrent requests share
-/// one validation, and a 304 makes the response fresh again. Each redirect is stored under its own URL. A whole response answers a `HEAD`
-/// and a range, too. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL. Downloads, streams,
-/// GETs with a body and `no-store` responses are not cached. The last twenty variants by `Vary` are stored.
+/// one validation, and a 304 makes the response fresh again. Each redirect is stored under the redirecting URL. A whole response answers a
+/// `HEAD` and a range, too. A successful `POST`, `PUT`, `DELETE` or other unsafe request removes the responses for its URL. Downloads,
+/// streams, GETs with a body and `no-store` responses are not cached. The last twenty variants by `Vary` are stored.
 ///
 /// ### The order of middlewares
 ///
@@ -58,7 +58,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     let store: any CacheStore
-    /// The scheduler for look-ups, so that a slow store does not block the subscriber. `nil` is the subscriber's thread.
+    /// Runs look-ups, so that a slow store does not block the subscriber. `nil` is the subscriber's thread.
     private let scheduler: (any Scheduler)?
     let now: @Sendable () -> Date
     let languages: @Sendable () -> [String]
@@ -70,7 +70,7 @@ public final class CacheMiddleware: Middleware {
     /// Creates a cache.
     ///
     /// - Parameters:
-    ///   - storage: The place for responses. Caches do not share their memory.
+    ///   - storage: The place for responses. Caches in memory share nothing.
     ///   - now: Returns the current date.
     public convenience init(_ storage: Storage = .memory(), now: @escaping @Sendable () -> Date = { Date() }) {
         let (store, scheduler) = storage.makeStore()
@@ -129,7 +129,7 @@ public final class CacheMiddleware: Middleware {
     }
 
     /// Returns the epoch for storing the response to a request that starts now. During `removeAll`, and after a sign-out since the
-    /// subscription, returns a new epoch. It never becomes the current one, so the response is not stored.
+    /// subscription, returns a new epoch that never becomes current, so the response is not stored.
     func epoch(of request: PreparedRequest) -> StoreEpoch {
         isBeforeSignOut(request) ? StoreEpoch() : state.withLock { $0.runningRemovalCount == 0 ? $0.epoch : StoreEpoch() }
     }
@@ -193,7 +193,7 @@ public final class CacheMiddleware: Middleware {
         _ = validate(stored, lookup).do(onDispose: { keyState.endValidation() }).subscribe { _ in }
     }
 
-    /// Validates a stored response before its use. After an error, uses the response if the server or the app allows that.
+    /// Validates a stored response before use. After an error, uses the response if the server or the app allows that.
     private func validateOrUse(_ stored: CachedResponse, _ lookup: Lookup) -> Single<APIResponse> {
         let mayUseStaleOnError = stored.mayBeUsedStaleAfterError(for: lookup.request, at: now())
         let mayUseStaleOffline = lookup.request.options.cachePolicy == .staleIfOffline && stored.mayBeUsedStale

@@ -9,7 +9,7 @@ public struct CachePolicy: Sendable, Hashable {
 
     /// A fresh response is used. A stale one is validated.
     public static let standard = CachePolicy(kind: .standard)
-    /// The request is sent, and its response is stored.
+    /// The request is sent, and the response is stored.
     public static let reload = CachePolicy(kind: .reload)
     /// Nothing is read from the cache, and nothing is stored.
     public static let noStore = CachePolicy(kind: .noStore)
@@ -43,6 +43,6 @@ public struct CacheStatistics: Sendable {
 }
 
 extension APIResponse {
-    /// The response's age in seconds, from its `Age` header field; `nil` without that field.
+    /// The response's age in seconds, from the `Age` header field; `nil` without that field.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }
 }

@@ -9,9 +9,9 @@ struct CachedResponse: Sendable, Equatable {
     let headers: HTTPHeaders
     /// The decoded body.
     let data: Data
-    /// The time of the request or the last validation.
+    /// When the request or the last validation was sent.
     let requestTime: Date
-    /// The arrival of the response or the last 304.
+    /// When the response or the last 304 arrived.
     let responseTime: Date
     /// The values of the request headers in `Vary`, by lowercase name, from ``SentHeaders``.
     let varyValues: [String: String]
@@ -44,7 +44,7 @@ struct CachedResponse: Sendable, Equatable {
     var hasValidator: Bool { headers["ETag"] != nil || headers["Last-Modified"] != nil }
 }
 
-// MARK: - Responses of a server
+// MARK: - The server's responses
 
 extension CachedResponse {
     /// Creates a response without ``varyValues``: ``storable(for:sent:headersBefore:headersNow:)`` sets them.
@@ -70,7 +70,7 @@ private let hopByHop: Set = [
 ]
 
 extension HTTPHeaders {
-    /// The members of a list field, in lowercase.
+    /// A list field's members, in lowercase.
     func members(of name: String) -> [String] {
         (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
@@ -91,7 +91,7 @@ extension Date {
     }
 }
 
-// MARK: - Responses of a key
+// MARK: - A key's responses
 
 extension [CachedResponse] {
     /// The most recent by `Date` (RFC 9111, section 4), and the last of several.

@@ -7,7 +7,7 @@ enum Decision {
     case use(CachedResponse)
     /// The stored response is used stale, and validated for the next request (RFC 5861, section 3).
     case useAndValidate(CachedResponse)
-    /// The stored response must be validated before it is used.
+    /// The stored response must be validated before use.
     case validate(CachedResponse)
     /// No stored response matches.
     case send

@@ -2,16 +2,16 @@ import APIProvider
 import Foundation
 import MiniRx
 
-/// Stores responses in files for their owner alone, one file for each key.
+/// Stores responses in files for the user alone, one file for each key.
 ///
 /// Files are replaced atomically. With an unwritable folder or a full disk, nothing is stored and no request fails.
 final class DiskCache: CacheStore {
     private let folder: URL
-    /// The path of the files' folder inside `folder`.
+    /// The path to the files' folder inside `folder`.
     private let responsesPath: String
     private let maxBytes: Int
-    /// The approximate number of bytes that the files take: the last count of all files, and what this process has changed since then. What
-    /// other processes store counts at the next count. `nil` before the first count.
+    /// The files' approximate size in bytes: the last count, plus this process's changes since. Other processes' files are included at the
+    /// next count. `nil` before the first count.
     private let size = Locked<Int64?>(nil)
     private static let (suffix, removedSuffix) = (".response", ".removed")
 
@@ -39,8 +39,8 @@ final class DiskCache: CacheStore {
     func replace(_ responses: [CachedResponse], for key: String) {
         let (path, responses) = (path(of: key), responses.suffix(maxBytes: maxBytes))
         var status = stat()
-        let isThere = lstat(path, &status) == 0
-        let isStored = isThere && status.isPrivate(S_IFREG)
+        let exists = lstat(path, &status) == 0
+        let isStored = exists && status.isPrivate(S_IFREG)
         let oldSize = isStored ? status.st_size.roundedUpToBlocks : 0
         guard !responses.isEmpty, let data = CacheFile.data(of: responses, for: key), data.count.roundedUpToBlocks <= maxBytes, makeFolder()
         else {
@@ -49,7 +49,7 @@ final class DiskCache: CacheStore {
             return
         }
         do {
-            if isThere, !isStored { unlink(path) }
+            if exists, !isStored { unlink(path) }
             try PartialFile.replace(URL(fileURLWithPath: path), with: data, mode: 0o600, isDurable: false)
         } catch {
             // The old response is outdated.
@@ -58,7 +58,7 @@ final class DiskCache: CacheStore {
         if changeSize(by: data.count.roundedUpToBlocks - oldSize).map({ $0 > maxBytes }) ?? true { evictLeastRecentlyUsed() }
     }
 
-    /// Returns the new size; `nil` if it must be counted anew. A size below 0 says that another process has stored some of the files.
+    /// Returns the new size; `nil` to count again. A size below 0 means that another process stored some of the files.
     private func changeSize(by change: Int64) -> Int64? {
         size.withLock { size in
             size = size.map { $0 + change }.flatMap { $0 < 0 ? nil : $0 }
@@ -87,7 +87,7 @@ final class DiskCache: CacheStore {
 
     // MARK: - Files and sizes
 
-    /// Creates the folder if needed, for its owner alone. Returns `false` on failure.
+    /// Creates the folder if needed, for the user alone. Returns `false` on failure.
     private func makeFolder() -> Bool {
         if mkdir(responsesPath, 0o700) != 0, errno == ENOENT {
             try? FileManager.default.createDirectory(
@@ -104,7 +104,7 @@ final class DiskCache: CacheStore {
 
     /// Counts the bytes of all files. Beyond the limit, removes the least recently used files until a tenth is free, but never the last.
     private func evictLeastRecentlyUsed() {
-        // A process that is killed while it writes leaves a `PartialFile`, whose name ends in `.download`.
+        // A process killed during a write leaves a `PartialFile`, with a name ending in `.download`.
         let all = fileNames(inFolder: responsesPath).filter { $0.hasSuffix(Self.suffix) || $0.hasSuffix(".download") }
             .compactMap { name -> (path: String, size: Int64, lastUse: Int64)? in
                 let path = "\(responsesPath)/\(name)"
@@ -127,12 +127,12 @@ final class DiskCache: CacheStore {
 private func fileNames(inFolder path: String) -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
 
 extension BinaryInteger {
-    /// The size of a file with this number of bytes on most disks. A sparse file may claim more than any disk.
+    /// The size on most disks of a file with this number of bytes. A sparse file may claim more than any disk.
     fileprivate var roundedUpToBlocks: Int64 { (Swift.min(Int64(clamping: self), 1 << 40) + 4_095) / 4_096 * 4_096 }
 }
 
 extension stat {
-    /// Whether the item is of this kind and belongs to this process's user.
+    /// Whether the item has this kind and belongs to this process's user.
     fileprivate func isOurs(_ kind: mode_t) -> Bool { st_mode & S_IFMT == kind && st_uid == geteuid() }
 
     /// Whether the item is this user's, and no other user may access it.

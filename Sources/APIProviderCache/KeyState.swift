@@ -2,7 +2,7 @@ import APIProvider
 import Dispatch
 import MiniRx
 
-/// The time between two calls of `removeAll`. Responses to an epoch's requests are not stored after its end.
+/// The time between two calls of `removeAll`. Responses to an epoch's requests are not stored after the epoch.
 final class StoreEpoch: Sendable {
     private struct WeakReference { weak var state: KeyState? }
 
@@ -10,7 +10,7 @@ final class StoreEpoch: Sendable {
     let writes = DispatchGroup()
     private let references = Locked<[String: WeakReference]>([:])
 
-    /// Returns the common state of the requests in flight for `key`, or a new one.
+    /// Returns the common state of the requests in flight for `key`, or a new state.
     func state(for key: String) -> KeyState {
         references.withLock { references in
             if let state = references[key]?.state { return state }
@@ -24,7 +24,7 @@ final class StoreEpoch: Sendable {
     func invalidate(_ key: String) { references.withLock { $0.removeValue(forKey: key) }?.state?.invalidate() }
 
     fileprivate func removeReference(for key: String) {
-        // By now, `key` may have a newer state. The local variable may be its last strong reference, and the state's `deinit` takes this
+        // By now, `key` may have a newer state. The local variable may be the last strong reference, and the state's `deinit` takes this
         // lock. So the state is returned, and released after unlocking.
         _ = references.withLock { references -> KeyState? in
             let newer = references[key]?.state
@@ -36,7 +36,7 @@ final class StoreEpoch: Sendable {
 
 // MARK: - The requests for a key
 
-/// The common state of the requests in flight for a key, alive as long as one of them. After an invalidation, later requests get a new one.
+/// The common state of a key's requests in flight, alive as long as one of them. After an invalidation, later requests get a new state.
 final class KeyState: Sendable {
     private struct State {
         var isInvalidated = false
@@ -74,7 +74,7 @@ final class KeyState: Sendable {
 
     func endValidation() { state.withLock { $0.isValidating = false } }
 
-    /// Runs `write`, or leaves the write to the thread of a running one. So no two writes overlap, and none runs under a lock.
+    /// Runs `write`, or leaves `write` to the thread of a running one. So no two writes overlap, and none runs under a lock.
     func serialize(_ write: @escaping @Sendable () -> Void) {
         var next = state.withLock { state in
             state.pendingWrites.append(Action(write))

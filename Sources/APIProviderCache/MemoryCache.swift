@@ -1,11 +1,11 @@
 import MiniRx
 
-/// Stores responses in memory. Beyond `maxBytes`, removes the least recently used.
+/// Stores responses in memory. Beyond `maxBytes`, removes the least recently used keys.
 final class MemoryCache: CacheStore {
     private struct State {
         var entries: [String: (responses: [CachedResponse], size: Int, lastUse: Int)] = [:]
         var size = 0
-        /// Counts uses, to order entries by their last use.
+        /// Counts uses, to order entries by last use.
         var useCount = 0
 
         /// Returns the removed responses, to be released after unlocking.
@@ -55,6 +55,6 @@ final class MemoryCache: CacheStore {
         state.withLock { swap(&$0, &empty) }
     }
 
-    /// The approximate size of the responses, in bytes.
+    /// The responses' approximate size, in bytes.
     var size: Int { state.withLock(\.size) }
 }

@@ -2,9 +2,9 @@ public import Foundation
 import MiniRx
 
 extension CacheMiddleware {
-    /// The storage of a ``CacheMiddleware``.
+    /// A ``CacheMiddleware``'s storage.
     public struct Storage: Sendable {
-        /// Creates the store of one cache, and the scheduler for its look-ups: `nil` is the subscriber's thread.
+        /// Creates a cache's store, and the scheduler for look-ups: `nil` is the subscriber's thread.
         let makeStore: @Sendable () -> (any CacheStore, (any Scheduler)?)
 
         /// Memory. Beyond `maxBytes`, the least recently used responses are removed.
@@ -16,7 +16,7 @@ extension CacheMiddleware {
             Storage { (MemoryCache(maxBytes: maxBytes), nil) }
         }
 
-        /// Files for their owner alone, one or a few for each URL. Beyond `maxBytes`, the least recently used are removed.
+        /// Files for the user alone, one or a few for each URL. Beyond `maxBytes`, the least recently used are removed.
         ///
         /// ```swift
         /// let folder = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask)[0]
@@ -28,7 +28,7 @@ extension CacheMiddleware {
         /// Look-ups run on a background queue.
         ///
         /// - Parameters:
-        ///   - folder: A folder for nothing else. It is created with the first stored response.
+        ///   - folder: A folder for nothing else, created with the first stored response.
         ///   - maxBytes: The limit for all files together, in bytes of whole disk blocks. A larger response is not stored.
         public static func disk(_ folder: URL, maxBytes: Int = 100_000_000) -> Storage {
             Storage { (DiskCache(folder, maxBytes: maxBytes), ConcurrentDispatchQueueScheduler(qos: .userInitiated)) }

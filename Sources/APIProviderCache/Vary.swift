@@ -2,9 +2,9 @@ import APIProvider
 import Foundation
 import MiniRx
 
-/// The sent header fields of a request, for comparison with the fields in `Vary` (RFC 9111, section 4.1).
+/// A request's sent header fields, for comparison with the fields in `Vary` (RFC 9111, section 4.1).
 struct SentHeaders {
-    /// The fields of the cache's request, and those that the transport adds.
+    /// The fields of the cache's request, with the transport's additions.
     let headers: HTTPHeaders
     /// Whether the transport's additions are known.
     let isComplete: Bool
@@ -16,21 +16,21 @@ struct SentHeaders {
 
     /// The value of the lowercase field `name`; `nil` for an unknown value.
     ///
-    /// An absent field has a value, too, with a line feed first, unlike every value of a field (RFC 9110, section 5.5).
+    /// An absent field has a value, too, beginning with a line feed, unlike every field value (RFC 9110, section 5.5).
     func value(_ name: String) -> String? {
         if let value = headers[name] { return value.normalized(as: name) }
         switch name {
         case "cookie" where mayGainCookies: return nil
-        // A later middleware may add the field. It belongs to the signed-in user, with any token.
+        // A later middleware may add the field for the signed-in user, with any token.
         case "authorization": return "\n\(signOutsSinceRemoval)"
-        // On Apple's systems, a session adds the languages of the device.
+        // On Apple's systems, a session adds the device's languages.
         case "accept-language": return "\n" + languages.joined(separator: ",")
         default: return "\n"
         }
     }
 }
 
-// MARK: - The headers that a provider sends
+// MARK: - A provider's headers
 
 extension CacheMiddleware {
     func sentHeaders(_ request: PreparedRequest) -> SentHeaders {
@@ -51,10 +51,10 @@ extension CacheMiddleware {
     }
 }
 
-// MARK: - The variants of a response
+// MARK: - A response's variants
 
 extension CachedResponse {
-    /// Returns this response with ``varyValues``, or `nil` for one that must not be stored (RFC 9111, section 3).
+    /// Returns this response with ``varyValues``; `nil` if the response must not be stored (RFC 9111, section 3).
     ///
     /// - Parameters:
     ///   - request: The cache's request.
@@ -101,7 +101,7 @@ extension CachedResponse {
 extension String {
     /// A field's value for comparison, without spaces around commas. Languages match in any order and case.
     fileprivate func normalized(as name: String) -> String {
-        // No lists: their commas are parts of values.
+        // Commas in these fields do not separate values.
         let isList = contains(",") && name != "cookie" && name != "authorization"
         guard isList || name == "accept-language" else { return trimmingCharacters(in: .whitespacesAndNewlines) }
         let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension CachedResponse {
-    /// The name of this cache in the header `Cache-Status` (RFC 9211).
+    /// This cache's name in the header `Cache-Status` (RFC 9211).
     static let cacheName = "APIProviderCache"
 
     /// Returns the answer to `request`: the whole response, a range, the head, or a 304 for an app that already has this response. Returns
@@ -41,7 +41,7 @@ extension CachedResponse {
         request.range.map { isNotModified(for: request) || byteRange(of: $0) != nil } ?? true
     }
 
-    /// The bytes of a `Range` field.
+    /// The bytes named by a `Range` field.
     private func byteRange(of field: String) -> Range<Int>? {
         // A range counts bytes of the encoded body, which is not stored.
         guard statusCode == 200, headers["Content-Encoding"] == nil, field.hasPrefix("bytes=") else { return nil }
@@ -95,10 +95,10 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether the app sends validators of its own, to get a newer response alone.
+    /// Whether the app sends validators, to get only a newer response.
     var asksIfModified: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
 
-    /// Whether the request has conditions that only the server can evaluate.
+    /// Whether the request has conditions for the server to evaluate.
     var hasServerConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
     /// The `Range` of a GET (RFC 9110, section 14.2).
@@ -106,14 +106,14 @@ extension PreparedRequest {
 
     var cacheControl: CacheControl { CacheControl(headers["Cache-Control"]) }
 
-    /// The key of the responses in a store. Requests with and without a credential do not share responses, nor do requests with and without
+    /// The request's key in a store. Requests with and without a credential do not share responses, nor do requests with and without
     /// cookies.
     var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
     private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
-// MARK: - Responses of the server
+// MARK: - The server's responses
 
 extension APIResponse {
     /// The response to an `only-if-cached` request without a stored response (RFC 9111, section 5.2.1.7).
@@ -136,7 +136,7 @@ extension APIResponse {
     /// Whether the transport followed a redirect by itself.
     var wasRedirectedByTransport: Bool { wasRedirectedByTransport(of: request) }
 
-    /// The URL in the field `name`, if its origin is that of `received` and `request`.
+    /// The URL in the field `name`, if `received` and `request` have the same origin.
     ///
     /// `received` is the cache's request. `request` may be a later one, if the transport followed a redirect.
     func target(of name: String, from received: PreparedRequest) -> URL? {
