@@ -5,14 +5,14 @@ public import Foundation
 extension BodyMatcher {
     // MARK: - JSON
 
-    /// Matches JSON with the same values as `value`. The order of keys, white space, and the notation of numbers do not matter.
+    /// Matches JSON with the same values as `value`. Key order, white space and number notation do not matter.
     ///
-    /// ``MockURLProtocol/encoder`` encodes the value, if set. A value that cannot be encoded is an issue of the test. A `String` matches a
-    /// JSON string; for JSON text, use ``json(text:)``. JSON of more than 100 levels matches nothing.
+    /// ``MockURLProtocol/encoder`` encodes the value, if set. A value that cannot be encoded is a test issue. A `String` matches a JSON
+    /// string; for JSON text, use ``json(text:)``. JSON with more than 100 levels matches nothing.
     public static func json(_ value: some Encodable) -> BodyMatcher { json(Result { try MockURLProtocol.encode(value) }) }
 
-    /// Matches JSON that contains `value`: objects with at least these members, in any order, arrays of the same length with such elements,
-    /// and other values themselves.
+    /// Matches JSON that contains `value`: objects with at least these members, in any order; arrays of the same length with such elements;
+    /// and equal other values.
     ///
     /// ```swift
     /// // Answers one operation of a GraphQL API.
@@ -78,7 +78,7 @@ extension BodyMatcher {
     /// Matches exactly `text`, in UTF-8.
     public static func text(_ text: String) -> BodyMatcher { data(Data(text.utf8)) }
 
-    /// Matches exactly the bytes of `data`.
+    /// Matches exactly the bytes in `data`.
     public static func data(_ data: Data) -> BodyMatcher { BodyMatcher(expectation: .bytes(data)) }
 
     /// Matches a body that contains `text` in UTF-8.
@@ -87,7 +87,7 @@ extension BodyMatcher {
     /// Matches a body by a condition.
     ///
     /// - Parameters:
-    ///   - description: The name of the expectation in reports.
+    ///   - description: The expectation's name in reports.
     ///   - matches: Called on any thread, at most once for a request. Must not send requests; ``StubResponse/handler(_:)`` may.
     public static func matching(
         _ description: String = "a condition", _ matches: @escaping @Sendable (Data) -> Bool

@@ -38,8 +38,8 @@ public struct MockTransport: Transport {
 
     /// Answers `request`. Disposing ends a delay.
     ///
-    /// Progress is reported for each 64 KB of the sent body and for each received chunk, on the thread of the answer. The transport keeps
-    /// the stubs' cookies and sends them, as long as it lives.
+    /// Reports progress for each 64 KB of the sent body and for each received chunk, on the answer's thread. The transport stores and sends
+    /// the stubs' cookies until released.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .deferred {
             // The mock may stand for a transport with schemes such as http+unix.

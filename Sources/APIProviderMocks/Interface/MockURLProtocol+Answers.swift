@@ -5,14 +5,14 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-// One answer for all requests. On `MockURLProtocol`, these members use the scope of the current task, or else the scope of the process. On
-// the class of `current`, they use the scope of that class, from any thread.
+// One answer for all requests. On `MockURLProtocol`, these members use the current task's scope, or else the process's. On the class
+// `current`, they use that class's scope, from any thread.
 extension MockURLProtocol {
-    /// The answer to every request without a stub or a handler: an error, or the head of a response.
+    /// The answer to every request without a stub or a handler: an error or a response head.
     public enum ResponseType: Sendable {
         /// An error instead of a response.
         case error(any Error)
-        /// A response, with the content of ``MockURLProtocol/dto`` as its body.
+        /// A response with ``MockURLProtocol/dto`` as the body.
         case success(HTTPURLResponse)
     }
 
@@ -36,7 +36,7 @@ extension MockURLProtocol {
         set { set(\.response, newValue?.result) }
     }
 
-    /// The fixture for the body of every answer. The status is 200, unless ``responseType`` has another.
+    /// The fixture for every answer's body. The status is 200, unless ``responseType`` sets another.
     public static var dto: (any MockDTO)? {
         get { defaultAnswer.dto }
         set { set(\.dto, newValue) }
@@ -49,7 +49,7 @@ extension MockURLProtocol {
         get { defaultAnswer.requestHandler }
         set {
             let context = newValue == nil ? nil : TaskLocalContext.current
-            // The old values are released after the lock, because a deinit may run any code.
+            // Released after unlocking, because a deinit may run any code.
             _ = scope.contents.withLock { contents in
                 (
                     exchange(&contents.defaultAnswer.handlerContext, with: context),
@@ -83,7 +83,7 @@ extension MockURLProtocol {
     /// Removes all answers, stubs, recordings and received requests, and sets ``encoder`` and ``baseURL`` to `nil`.
     ///
     /// Outside of every scope, as in XCTest, this call also ends a test: a later request for an earlier subscription, such as a retry,
-    /// fails, and takes no answer of the next test.
+    /// fails, and takes none of the next test's answers.
     public static func reset() {
         let scope = scope
         var old = Scope.Contents()
@@ -97,7 +97,7 @@ extension MockURLProtocol {
     private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }
 
     private static func set<Value>(_ property: WritableKeyPath<DefaultAnswer, Value>, _ value: Value) {
-        // The old value is released after the lock, because its deinit may run any code.
+        // Released after unlocking, because a deinit may run any code.
         _ = scope.contents.withLock { exchange(&$0.defaultAnswer[keyPath: property], with: value) }
     }
 }

@@ -3,8 +3,8 @@ public import Foundation
 
 // Values for the current scope's encoder.
 extension MockURLProtocol {
-    /// The encoder of the provider under test, for bodies and answers in this scope. Set this property before you add stubs. `nil` is the
-    /// provider's default.
+    /// The provider's encoder, for bodies and answers in this scope. Set this property before you add stubs. `nil` is the provider's
+    /// default.
     ///
     /// ```swift
     /// let encoder = JSONEncoder()
@@ -14,8 +14,8 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(CreateTask(dueDate: .now), respond: .status(201))
     /// ```
     ///
-    /// The encoder is used for bodies and values of an `APIRequest`, and for `StubResponse.json`,
-    /// ``StubResponse/jsonLines(_:every:headers:)`` and `BodyMatcher.json`. Do not change the encoder afterwards.
+    /// Encodes bodies and values of an `APIRequest`, and the values of `StubResponse.json`, ``StubResponse/jsonLines(_:every:headers:)``
+    /// and `BodyMatcher.json`. Do not change the encoder after setting it.
     public static var encoder: JSONEncoder? {
         get { scope.contents.withLock(\.encoder) }
         set { _ = scope.contents.withLock { exchange(&$0.encoder, with: newValue) } }
@@ -30,8 +30,8 @@ extension MockURLProtocol {
 extension StubResponse {
     /// The value as JSON, by ``MockURLProtocol/encoder`` or else with sorted keys.
     ///
-    /// The `Content-Type` is `application/json`, unless `headers` has another. With a value that cannot be encoded, each request fails,
-    /// which is an issue of the test.
+    /// The `Content-Type` is `application/json`, unless `headers` has another. If the value cannot be encoded, each request fails, and the
+    /// test gets an issue.
     ///
     /// A `String` becomes a JSON string. For JSON text, use ``json(text:statusCode:headers:)``.
     ///
@@ -54,12 +54,12 @@ extension StubResponse {
 
     /// A line of JSON for each of `values`, by ``MockURLProtocol/encoder`` or else with sorted keys.
     ///
-    /// At a value that cannot be encoded, the connection breaks, which is an issue of the test.
+    /// At a value that cannot be encoded, the connection breaks, and the test gets an issue.
     ///
     /// - Parameters:
     ///   - values: The values.
     ///   - interval: The time before each line.
-    ///   - headers: The header fields. Without a `Content-Type`, that is `application/x-ndjson`.
+    ///   - headers: The header fields. The default `Content-Type` is `application/x-ndjson`.
     public static func jsonLines(
         _ values: [some Encodable], every interval: DispatchTimeInterval = .seconds(0), headers: HTTPHeaders = [:]
     ) -> StubResponse {

@@ -8,12 +8,12 @@ public import Foundation
 #endif
 
 extension MockURLProtocol {
-    /// Runs `operation` with its own mock, so that it may run in parallel with others.
+    /// Runs `operation` with a separate mock, so that operations may run in parallel.
     ///
-    /// Inside, the static members use this scope, which answers sessions with ``configuration``. At the end, call ``verify()``.
+    /// Inside, the static members and sessions with ``configuration`` use this scope. At the end, call ``verify()``.
     ///
     /// - Parameters:
-    ///   - name: The name of the scope in reports.
+    ///   - name: The scope's name in reports.
     ///   - operation: The code to run.
     public static func withScope<R>(_ name: String = #function, operation: () throws -> R) rethrows -> R {
         let scope = LiveScopes.begin(name: name, within: Self.scope) { makeClass($0) }
@@ -21,13 +21,13 @@ extension MockURLProtocol {
         return try TaskLocalContext.$scope.withValue(scope, operation: operation)
     }
 
-    /// Runs `operation` with its own mock, so that it may run in parallel with others.
+    /// Runs `operation` with a separate mock, so that operations may run in parallel.
     ///
-    /// In the task and its children, the static members use this scope, which answers sessions with ``configuration``. A session that
-    /// outlives the scope gets errors. At the end of `operation`, call ``verify()``. The trait `.mockNetwork` does both.
+    /// In the task and its child tasks, the static members and sessions with ``configuration`` use this scope. A session that outlives the
+    /// scope gets errors. At the end of `operation`, call ``verify()``. The trait `.mockNetwork` does both.
     ///
     /// - Parameters:
-    ///   - name: The name of the scope in reports.
+    ///   - name: The scope's name in reports.
     ///   - isolation: The caller's actor, on which `operation` runs.
     ///   - operation: The code to run.
     public static func withScope<R>(
@@ -40,41 +40,41 @@ extension MockURLProtocol {
 
     // MARK: - The current scope
 
-    /// The class of the current scope, for callbacks and queues, which run outside the task and so outside the scope:
+    /// The current scope's class, for callbacks and queues: they run outside the task, and so outside the scope.
     ///
     /// ```swift
     /// let mock = MockURLProtocol.current
     /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
-    /// After the end of the scope, the class has no requests and no stubs. Check them inside the scope.
+    /// After the scope's end, the class has no requests and no stubs. Check them inside the scope.
     public static var current: MockURLProtocol.Type {
         scope.mayBeInOtherConfigurations.withLock { $0 = true }
         return scopeClass
     }
 
-    /// ``current``, for a caller that puts it into no configuration.
+    /// ``current``, for callers that add the class to no configuration.
     package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
-    /// A configuration for sessions answered by this scope. It is ephemeral, without a cache, and with ``current`` as its only protocol
-    /// class. On Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
+    /// A configuration for sessions answered by this scope: ephemeral, without a cache, and with ``current`` as the only protocol class. On
+    /// Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [scopeClass]
         configuration.useProtocolClasses()
         // The mock's answers must not be cached. On Linux, a cancelled task of a session with a cache also ends the process.
         configuration.urlCache = nil
-        // The scope of the process never ends, and a test hardly needs more than the last hundred.
+        // The process's scope never ends, and a test hardly needs more than the last hundred.
         scope.configurations.withLock { $0 = $0.suffix(99) + [configuration] }
         return configuration
     }
 
-    /// The scope of this class; `nil` after its end.
+    /// This class's scope; `nil` after the scope's end.
     static var liveScope: Scope? { self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) }
 
-    /// Notes the use of an ended scope's session or provider in the caller's scope, which for an XCTest is the scope of the process.
+    /// Notes the use of an ended scope's session or provider in the caller's scope: in an XCTest, the process's.
     ///
-    /// - Parameter time: The time of the request, for the scope of the process: an older request does not belong to the current test.
+    /// - Parameter time: The request's time, for the process's scope: an older request does not belong to the current test.
     static func noteUseOfEndedScope(at time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
@@ -83,7 +83,7 @@ extension MockURLProtocol {
 
     /// The failure of a request to an ended scope.
     ///
-    /// - Parameter request: Shown in the failure, and left out in the scope's record.
+    /// - Parameter request: Shown in the failure, but not in the scope's record.
     static func endedScopeFailure(of request: PreparedRequest? = nil) -> MockFailure {
         let scope = LiveScopes.name(of: self)
         let text = """
@@ -107,19 +107,19 @@ extension MockURLProtocol {
 // MARK: - Other modules
 
 extension MockURLProtocol {
-    /// Adds a source to the scope. The newest is asked first.
+    /// Adds a source to the scope. The newest source is asked first.
     package static func add(_ source: AnswerSource) { scope.add(source) }
 
-    /// The sources of the scope, the oldest first. `reset` removes them.
+    /// The scope's sources, the oldest first. `reset` removes them.
     package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
 
-    /// The log of all sources of the scope.
+    /// The logs of the scope's sources.
     package static var logs: [any Sendable] { scope.logs.withLock { $0 }.flatMap { $0() } }
 
     /// The requests answered synchronously by stubs and sources, and the answers.
     package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
 
-    /// Whether the test of the scope has failed. Set by the trait `.mockNetwork`, which sees the test's issues.
+    /// Whether the scope's test has failed. Set by the trait `.mockNetwork`, which sees the test's issues.
     package static var hasTestFailed: Bool {
         get { scope.hasTestFailed.withLock { $0 } }
         set { scope.hasTestFailed.withLock { $0 = newValue } }

@@ -1,14 +1,14 @@
 import APIProvider
 import Foundation
 
-// For a server that serves a scope to other processes. A server runs for days, so its scope keeps the newest requests alone.
+// For a server that serves a scope to other processes. A server runs for days, so the scope keeps only the newest requests.
 extension MockURLProtocol {
     /// The report on a request without an answer, from its `error`; `nil` for a stub's own error.
     @_spi(Serving) public static func report(of error: any Error) -> String? {
         isProblem(error) ? "\((error as? APIError)?.underlying ?? error)" : nil
     }
 
-    /// Keeps the newest requests of the scope alone: at most `count`, with at most `byteCount` bytes of bodies together.
+    /// Keeps only the scope's newest requests: at most `count`, with at most `byteCount` bytes in all bodies together.
     @_spi(Serving) public static func keepRequests(_ count: Int, byteCount: Int) {
         scope.contents.withLock { $0.limit = (count, byteCount) }
     }
@@ -45,10 +45,10 @@ extension MockURLProtocol {
 }
 
 extension ReceivedRequest {
-    /// The URL, the headers and the body without secrets, as reports show them.
+    /// The URL, the headers and the body without secrets, as in reports.
     ///
-    /// - Parameter maximumBodySize: The number of shown bytes of the body.
-    /// - Returns: No body for an empty one, one that is no text, and one of more than sixteen times as many bytes.
+    /// - Parameter maximumBodySize: The number of body bytes to show.
+    /// - Returns: The redacted parts. The body is `nil` if empty, not text, or longer than sixteen times that size.
     @_spi(Serving) public func redacted(
         maximumBodySize: Int
     ) -> (url: String, headers: [(name: String, value: String)], body: String?) {

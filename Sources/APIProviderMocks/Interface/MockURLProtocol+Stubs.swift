@@ -1,8 +1,8 @@
 public import APIProvider
 public import Foundation
 
-// Answers for some requests. On `MockURLProtocol`, these members use the scope of the current task, and on the class of `current` the scope
-// of that class.
+// Answers for some requests. On `MockURLProtocol`, these members use the current task's scope, and on the class `current` that class's
+// scope.
 extension MockURLProtocol {
     // MARK: - Adding stubs
 
@@ -19,20 +19,20 @@ extension MockURLProtocol {
     /// compared decoded. The case of the host and the scheme's default port do not matter. A final slash does. A query in the URL works
     /// like `query`.
     ///
-    /// A URL that can match nothing is no error here. The report of a request without an answer names the mistake.
+    /// A URL that can match nothing is no error here: the report on an unanswered request names the mistake.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - url: The path or URL, such as `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
-    ///   - query: Expected items of the query, in this order for one name. Other items do not matter.
+    ///   - query: Expected query items, in this order for one name. Other items do not matter.
     ///   - headers: Expected fields. Other fields do not matter.
     ///   - body: The expected body.
     ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
     ///   - isOptional: Whether the stub may go unused. ``verify()`` and the trait `.mockNetwork` report other unused stubs.
-    ///   - fileID: The file of the stub, for reports.
+    ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
-    ///   - line: The line of the stub.
-    ///   - column: The column of the stub.
+    ///   - line: The stub's line.
+    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
@@ -58,23 +58,23 @@ extension MockURLProtocol {
     /// the parameter `baseURL`, or the property ``baseURL`` for all later stubs. A provider's base URL with a path, such as
     /// `https://api.example.com/v3`, needs one of these.
     ///
-    /// JSON and forms are compared by their values, other bodies by their bytes. Other items of the query do not matter. An invalid request
-    /// is no error here. The report of a request without an answer names the mistake.
+    /// JSON and forms are compared by their values, other bodies by their bytes. Other query items do not matter. An invalid request is no
+    /// error here: the report on an unanswered request names the mistake.
     ///
     /// `for: provider` also takes the provider's encoder. Or set ``encoder`` for all later stubs.
     ///
     /// - Parameters:
     ///   - request: The request with the expected method, path, query and body.
     ///   - provider: The provider under test, for its base URL and encoder, without its middlewares.
-    ///   - baseURL: The base URL of the provider under test; by default that of `provider`, or else the property ``baseURL``.
+    ///   - baseURL: The provider's base URL; by default that of `provider`, or else the property ``baseURL``.
     ///   - encoder: Encodes the body of `request`; by default that of `provider`, or else the property ``encoder``, or an encoder like a
     ///     provider's default.
     ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, for reports.
+    ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
-    ///   - line: The line of the stub.
-    ///   - column: The column of the stub.
+    ///   - line: The stub's line.
+    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub<Response>(
@@ -93,23 +93,23 @@ extension MockURLProtocol {
     /// Answers `request` with a value for the provider to decode:
     /// `MockURLProtocol.stub(.user("octocat"), respond: User(login: "octocat"))`.
     ///
-    /// The status is 200. The body is unchanged `Data` or `String`, the content of the file for a download, and for other types JSON, by
-    /// `encoder` or else by ``encoder``.
+    /// The status is 200. The body is unchanged `Data` or `String`, a file's content for a download, and for other types JSON, by `encoder`
+    /// or else by ``encoder``.
     ///
     /// If the endpoint has a `map`, the server sends another value. Stub that value, with `.json` or a fixture.
     ///
     /// - Parameters:
     ///   - request: The request with the expected method, path, query and body.
     ///   - provider: The provider under test, for its base URL and encoder, without its middlewares.
-    ///   - baseURL: The base URL of the provider under test; by default that of `provider`, or else the property ``baseURL``.
+    ///   - baseURL: The provider's base URL; by default that of `provider`, or else the property ``baseURL``.
     ///   - encoder: Encodes the body of `request` and `value`; by default that of `provider`, or else the property ``encoder``, or an
     ///     encoder like a provider's default.
     ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, for reports.
+    ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
-    ///   - line: The line of the stub.
-    ///   - column: The column of the stub.
+    ///   - line: The stub's line.
+    ///   - column: The stub's column.
     ///   - value: The value for the app to decode.
     @discardableResult
     public static func stub<Response: Encodable>(
@@ -136,12 +136,12 @@ extension MockURLProtocol {
     /// - Parameters:
     ///   - description: The stub's name in a report: `The stub for a large upload was never used.`
     ///   - matches: Called on any thread, at most once for a request. Must not send requests; ``StubResponse/handler(_:)`` may.
-    ///   - times: The number of requests that the stub answers. `nil` means any number.
+    ///   - times: The number of requests to answer. `nil` means any number.
     ///   - isOptional: Whether the stub may go unused.
-    ///   - fileID: The file of the stub, for reports.
+    ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
-    ///   - line: The line of the stub.
-    ///   - column: The column of the stub.
+    ///   - line: The stub's line.
+    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
@@ -156,7 +156,7 @@ extension MockURLProtocol {
                 sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
     }
 
-    /// The base URL of the provider under test, for later stubs of an `APIRequest` in this scope.
+    /// The provider's base URL, for later stubs of an `APIRequest` in this scope.
     ///
     /// ```swift
     /// MockURLProtocol.baseURL = URL(string: "https://api.example.com/v3")
@@ -178,7 +178,7 @@ extension MockURLProtocol {
 
     // MARK: - Verifying
 
-    /// Throws a report of a test's mistakes, unused stubs and requests without an answer.
+    /// Throws a report on a test's mistakes, unused stubs and unanswered requests.
     ///
     /// The report lists:
     ///
@@ -206,7 +206,7 @@ extension MockURLProtocol {
     /// The problems for ``verify()``.
     package static var problems: [Problem] { scope.problems }
 
-    /// The report on a test without requests, in spite of `answer`.
+    /// The report on a test that set up `answer`, and sent no request.
     package static func noRequestReport(configuredAnswer answer: String?) -> String { scope.noRequestReport(configuredAnswer: answer) }
 
     /// Whether `error` is one of ``problems``, even after a session and a provider.
@@ -216,7 +216,7 @@ extension MockURLProtocol {
 }
 
 extension MockURLProtocol {
-    /// The requests of the scope in order, each with its stub, for the attachment of a failed test; `nil` without requests.
+    /// The scope's requests in order, each with its stub, for a failed test's attachment; `nil` without requests.
     package static var requestsAsText: String? {
         let stubs = Dictionary(scope.contents.withLock { $0.stubs }.map { ($0.id, "\($0)") }, uniquingKeysWith: { first, _ in first })
         let texts = requests.map { request in

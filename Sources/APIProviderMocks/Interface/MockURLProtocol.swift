@@ -56,7 +56,7 @@ public class MockURLProtocol: URLProtocol {
         }
         var sent = requestWithBody
         let mark = task?.taskDescription
-        // A transport adds its session's settings itself.
+        // Transports add their sessions' settings themselves.
         if mark == TaskMark.current || mark == TaskMark.late {
             if let task { sent.secrets = task.requestSecrets }
         } else {
@@ -71,7 +71,7 @@ public class MockURLProtocol: URLProtocol {
         DispatchQueue.global().async { [player] in player.schedule(answer().timingOut(after: timeout), context) }
     }
 
-    /// Records `request` in the scope of this class, and chooses the answer. The closure creates the answer, and may run the test's code.
+    /// Records `request` in this class's scope, and chooses the answer. The closure creates the answer, and may run the test's code.
     static func receive(
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
@@ -95,7 +95,7 @@ extension MockURLProtocol: MockProtocol {
         }
     }
 
-    /// A `taskDescription`: on all platforms, the only value that reaches the protocol class of a transport's task.
+    /// A `taskDescription`: on every platform, the only value of a transport's task that reaches the protocol class.
     private enum TaskMark {
         static let current = ""
         static let late = "its test has ended"

@@ -49,7 +49,7 @@ extension Stub {
                 }, matchers: matchers.compactMap { $0 }, times: times, isOptional: isOptional, sourceLocation: sourceLocation,
                 response: response)
         } catch {
-            // Only for the ranking in a report.
+            // Only for ranking in a report.
             let url = URLParts((endpoint.path.url?.absoluteString ?? "") + endpoint.path.percentEncoded)
             let reason = if case .invalidRequest(let reason, _)? = error as? APIError { reason } else { "\(error)" }
             self.init(
@@ -74,7 +74,7 @@ extension StubResponse {
 }
 
 extension BodyMatcher {
-    /// Matches a body with the same values as the body of `request`; `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
+    /// Matches a body with the same values as `request`'s; `nil` for a GET or HEAD, unless the body is JSON, a form or multipart.
     fileprivate init?(of request: PreparedRequest) {
         let body = (try? request.body?.data()) ?? Data()
         let type = body.isEmpty ? "" : request.headers["Content-Type"] ?? ""
@@ -95,6 +95,6 @@ extension BodyMatcher {
 }
 
 extension URL {
-    /// Stands for the base URL of a request for any host.
+    /// The base URL of a request for any host.
     fileprivate static let anyHost = URL(string: "http://any.invalid") ?? URL(fileURLWithPath: "/")
 }

@@ -9,8 +9,7 @@ import FoundationNetworking
 // MARK: - One answer
 
 extension StubResponse {
-    /// The content of a fixture, read by this call. With a missing file, each request fails, and an issue of the test lists the existing
-    /// files.
+    /// A fixture's content, read by this call. If the file is missing, each request fails, and a test issue lists the existing files.
     ///
     /// A `.json` file has the `Content-Type` `application/json`, unless `headers` has another.
     ///
@@ -70,18 +69,18 @@ extension StubResponse {
 
     /// A redirect: `statusCode` with `location` in the header `Location`.
     ///
-    /// A provider follows the redirect, and the stubs answer again. Other code with a `URLSession` gets the redirect as its response,
+    /// A provider follows the redirect, and the stubs answer again. Other code with a `URLSession` gets the redirect as the response,
     /// because on Linux a protocol class cannot make a session follow.
     public static func redirect(to location: String, statusCode: Int = 302) -> StubResponse {
         .status(statusCode, headers: ["Location": location])
     }
 
-    /// The answer of `respond` to each request. If `respond` throws, the request fails with that error. A `DecodingError` or an
-    /// `EncodingError` is also an issue of the test.
+    /// Calls `respond` for each request. If `respond` throws, the request fails with that error. A `DecodingError` or an `EncodingError` is
+    /// also a test issue.
     ///
-    /// The closure runs in the scope of the request: on a background queue, or on the subscriber's thread with ``MockTransport``. It may
-    /// add stubs, reset the mock and send requests. Of a returned sequence, the first answer is used. The closure's expectations belong to
-    /// the test that created the stub, on Linux and from macOS 15 and iOS 18 on.
+    /// The closure runs in the request's scope: on a background queue, or on the subscriber's thread with ``MockTransport``. You may add
+    /// stubs, reset the mock and send requests there. Of a returned sequence, only the first answer is used. The closure's expectations
+    /// belong to the test that created the stub, on Linux and from macOS 15 and iOS 18 on.
     public static func handler(_ respond: @escaping @Sendable (ReceivedRequest) throws -> StubResponse) -> StubResponse {
         let factory = ResponseFactory(runsUserCode: true, context: .current) { request in
             let response: StubResponse
@@ -97,7 +96,7 @@ extension StubResponse {
         return StubResponse([factory])
     }
 
-    /// No answer. The request ends with its cancellation, or after its `timeoutInterval`, by default 60 seconds.
+    /// No answer. The request ends when cancelled, or after the `timeoutInterval`, by default 60 seconds.
     public static var never: StubResponse { StubResponse { _ in .never } }
 }
 
@@ -106,8 +105,8 @@ extension StubResponse {
 extension StubResponse {
     /// Each of `responses` once, in order, even if requests come at the same time.
     ///
-    /// After the last one, requests fail, even if an older stub matches. To continue with older stubs, set `times` to the number of
-    /// responses.
+    /// After the last one, requests fail, even if an older stub matches. To continue with older stubs, set `times` to the sequence's
+    /// length.
     ///
     /// A sequence within a sequence is flattened.
     public static func sequence(_ responses: [StubResponse]) -> StubResponse {
@@ -131,7 +130,7 @@ extension StubResponse {
         changing { $0.delay += interval.seconds }
     }
 
-    /// The same answer with its body in `count` pieces of about the same size.
+    /// The same answer with the body in `count` pieces of about the same size.
     ///
     /// A session's delegate gets one piece after another. On Apple's systems, a session may join some.
     public func chunked(into count: Int) -> StubResponse {
@@ -141,8 +140,8 @@ extension StubResponse {
     /// The same answer, but `error` follows the head and the body. For a ``StreamFeed``, call ``StreamFeed/fail(_:)`` instead.
     ///
     /// - Parameters:
-    ///   - error: The error by which it ends.
-    ///   - count: The number of bytes of the body that come before it; `nil` is the whole body. The `Content-Length` stays.
+    ///   - error: The error at the end.
+    ///   - count: The number of body bytes before the error; `nil` is the whole body. The `Content-Length` stays.
     public func breakingOff(with error: any Error, after count: Int? = nil) -> StubResponse {
         changing { if $0.feed == nil { $0.breakOff(with: error, after: count) } }
     }

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension StubResponse {
-    /// A file that a server sends whole or in part, as the `Range` and the `If-Range` of each request say (RFC 9110, section 14).
+    /// A file served whole or in part, by each request's `Range` and `If-Range` (RFC 9110, section 14).
     ///
     /// ```swift
     /// let video = StubResponse.ranges(of: data, eTag: "\"v1\"")
@@ -20,7 +20,7 @@ extension StubResponse {
     ///
     /// - Parameters:
     ///   - data: The whole file.
-    ///   - eTag: The entity tag with its quotation marks. With another one in `If-Range`, or a weak one, the whole file is sent.
+    ///   - eTag: The entity tag with the quotation marks. If `If-Range` has another tag or a weak one, the whole file is sent.
     public static func ranges(of data: Data, eTag: String) -> StubResponse {
         StubResponse { request in
             var (status, body) = (200, data)
@@ -36,7 +36,7 @@ extension StubResponse {
 }
 
 extension ReceivedRequest {
-    /// The part that the request asks for, which is empty if there is none; `nil` for the whole.
+    /// The requested part, empty if out of bounds; `nil` for the whole.
     fileprivate func range(of count: Int, eTag: String) -> Range<Int>? {
         let isSameVersion = headers["If-Range"].map { $0 == eTag && !eTag.hasPrefix("W/") } ?? true
         return method == .get && isSameVersion ? headers["Range"]?.byteRange(of: count) : nil

@@ -26,7 +26,7 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, hasLength: false) { steps }
     }
 
-    /// A response with a body that the test sends through `feed`, for one request.
+    /// A response to one request. The test sends the body through `feed`.
     ///
     /// - Parameters:
     ///   - feed: Sends the body.
@@ -36,7 +36,7 @@ extension StubResponse {
         StubResponse(statusCode: statusCode, headers: headers, feed: feed)
     }
 
-    /// Server-sent events that the test sends through `feed`, with the header fields `headers`, for one request.
+    /// A response to one request with the header fields `headers`. The test sends server-sent events through `feed`.
     public static func events(from feed: StreamFeed, headers: HTTPHeaders = [:]) -> StubResponse {
         StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", feed: feed)
     }

@@ -4,13 +4,13 @@ import Foundation
 /// A stub's expected body.
 public struct BodyMatcher: Sendable {
     enum Expectation: Sendable {
-        /// Exactly these lines, or at least these. The text is their source.
+        /// Exactly these lines, or at least these. The data is their source.
         case lines(Lines, of: Data, BodyLines.Notation, isSubset: Bool)
         /// Invalid JSON.
         case unreadable(Data)
         /// The value cannot be encoded.
         case unencodable(reason: String)
-        /// A multipart body with such a part for each name.
+        /// A multipart body with a matching part for each name.
         case parts([String: BodyMatcher])
         case bytes(Data)
         case text(containing: Data)
@@ -35,7 +35,7 @@ public struct BodyMatcher: Sendable {
         }
     }
 
-    /// The matching part of a body that does not match, from 0 to 1.
+    /// How much of a different body matches, from 0 to 1.
     func similarity(to body: BodyLines) -> Double {
         guard case .lines(let lines, _, let notation, _) = expectation, let actual = body.lines(as: notation),
             lines.values[""] == actual.values[""]
@@ -43,11 +43,11 @@ public struct BodyMatcher: Sendable {
         return Double(lines.values.count { actual.values[$0] == $1 }) / Double(max(lines.values.count, 1))
     }
 
-    /// Whether a closure of the test decides.
-    var isClosure: Bool {
+    /// Whether the test's code decides.
+    var runsUserCode: Bool {
         switch expectation {
         case .condition: true
-        case .parts(let parts): parts.values.contains(where: \.isClosure)
+        case .parts(let parts): parts.values.contains(where: \.runsUserCode)
         default: false
         }
     }

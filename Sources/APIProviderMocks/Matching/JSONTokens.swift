@@ -1,13 +1,13 @@
 import APIProvider
 package import Foundation
 
-/// The tokens of JSON text (RFC 8259), in order.
+/// JSON tokens (RFC 8259), in order.
 ///
-/// Checks the whole grammar, without building values and without recursion, in linear time: neither long nor deep text does harm.
+/// Checks the whole grammar in linear time, without building values and without recursion, so neither long nor deep text does harm.
 package struct JSONTokens {
     package enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
-        /// The name of a member, and the colon after it.
+        /// A member's name and the colon after it.
         case name
         case string, number, `true`, `false`, null
     }
@@ -24,7 +24,7 @@ package struct JSONTokens {
     private enum Expected { case value, firstElement, firstName, name, separator }
 
     package let bytes: [UInt8]
-    /// The place of the next token, or after an error the place of the fault.
+    /// The next token's place, or after an error the fault's.
     package private(set) var position = 0
     private var expected = Expected.value
     /// For each open bracket, whether it begins an object.
@@ -39,7 +39,7 @@ package struct JSONTokens {
     /// The number of open brackets.
     package var depth: Int { open.count }
 
-    /// The next token, or `nil` at the end of the text.
+    /// The next token; `nil` at the end.
     package mutating func next() throws(Invalid) -> Token? {
         skipSpace()
         if expected == .separator {
@@ -137,7 +137,7 @@ package struct JSONTokens {
         }
     }
 
-    /// The place of the next quote, backslash or control character. The loop calls no function, because tests are built without the
+    /// The next place with a quote, backslash or control character. The loop calls no function, because tests are built without the
     /// optimizer.
     private var endOfPlainText: Int {
         bytes.withUnsafeBufferPointer { buffer in
@@ -172,7 +172,7 @@ package struct JSONTokens {
 // MARK: - Text
 
 extension JSONTokens {
-    /// The content of a string or a name, decoded.
+    /// A string's or name's content, decoded.
     ///
     /// A lone surrogate becomes U+FFFD.
     package func text(of token: Token) -> String {
@@ -195,7 +195,7 @@ extension JSONTokens {
 }
 
 extension String {
-    /// The text as a string of JSON.
+    /// The text as a JSON string.
     package var jsonString: [UInt8] {
         var string = [UInt8(ascii: "\"")]
         for byte in utf8 {
@@ -245,7 +245,7 @@ package struct JSONEscape {
 }
 
 extension UInt8 {
-    /// The value of a hexadecimal digit; `nil` for another character.
+    /// A hexadecimal digit's value; `nil` for another character.
     package var hexValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -8,7 +8,7 @@ import FoundationXML
 extension Lines {
     /// Reads a body by its media type or, without a useful one, by its content. An empty body has no lines.
     ///
-    /// A body that breaks its notation is text, and one that is no text is bytes.
+    /// A body that breaks its notation counts as text, or else as bytes.
     ///
     /// - Parameter type: The `Content-Type`, with its parameters.
     package init(body: Data, type: String) {
@@ -33,7 +33,7 @@ extension Lines {
 }
 
 extension Data {
-    /// The text, in the charset of the `Content-Type` or else in UTF-8; `nil` for a body that is no text.
+    /// The text, in the charset of the `Content-Type` or else in UTF-8; `nil` for binary data.
     fileprivate func text(of type: String) -> String? {
         var parameters = type[...]
         let charset = parameters.takeParameters().first { $0.name == "charset" }?.value.lowercased()
@@ -41,7 +41,7 @@ extension Data {
         return String(data: self, encoding: encoding).flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 
-    /// Whether the body looks like a form: pairs without white space and marks of other notations.
+    /// Whether the body looks like a form: pairs without white space or other notations' marks.
     var looksLikeForm: Bool { contains(UInt8(ascii: "=")) && !contains { $0 <= 0x20 || "<>{}\"".utf8.contains($0) } }
 }
 
@@ -53,7 +53,7 @@ extension Lines {
     /// On Apple's systems, deeper nesting would overflow a thread's small stack.
     fileprivate static let maximumDepth = 100
 
-    /// Reads JSON (RFC 8259) in UTF-8 or UTF-16; `nil` for invalid JSON, and for more than 100 levels.
+    /// Reads JSON (RFC 8259) in UTF-8 or UTF-16; `nil` for invalid JSON or more than 100 levels.
     package init?(json data: Data) {
         // UTF-16 has a NUL beside each ASCII character.
         let hasMark = data.starts(with: [0xFE, 0xFF]) || data.starts(with: [0xFF, 0xFE])
@@ -112,13 +112,13 @@ extension Lines {
         for (name, value, range) in text[...].utf8.formItems {
             let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
             let end = text.utf8.distance(from: text.startIndex, to: range.upperBound)
-            values[name.inOneSpelling, default: []].append(Value(kind: .text, text: value, range: start..<end))
+            values[name.uniqueSpelling, default: []].append(Value(kind: .text, text: value, range: start..<end))
         }
         self.init(values)
     }
 
-    /// Reads the parts of a `multipart/form-data` body. A part's place is its name, or its number without a name. Inside are the file name,
-    /// and each field of the head but `Content-Disposition` and `Content-Length`.
+    /// Reads the parts of a `multipart/form-data` body. A part's place is the name, or else the number. Inside are the file name and each
+    /// header field but `Content-Disposition` and `Content-Length`.
     package init(_ multipart: Multipart) {
         var values: [String: [Value]] = [:]
         for (index, part) in multipart.parts.enumerated() {
@@ -141,9 +141,9 @@ extension Lines {
 // MARK: - XML
 
 extension Lines {
-    /// Reads the elements of XML. A second element of one name has a number: `item`, `item[1]`. An attribute is at `item@id`. White space
-    /// at the ends of a text, comments, and the order of elements with different names do not count. `nil` for a document that is no XML in
-    /// UTF-8, declares a document type, or has more than 100 levels.
+    /// Reads XML elements. A second element with the same name gets a number: `item`, `item[1]`. An attribute is at `item@id`. White space
+    /// around text, comments, and the order of differently named elements do not count. `nil` for anything but XML in UTF-8, for a document
+    /// type declaration, and for more than 100 levels.
     package init?(xml body: Data) {
         // Declared entities may take minutes to resolve.
         guard let text = String(data: body, encoding: .utf8), !text.contains("<!DOCTYPE") else { return nil }
@@ -159,7 +159,7 @@ extension Lines {
 private final class XMLReader: NSObject, XMLParserDelegate {
     private(set) var values: [String: [Lines.Value]] = [:]
     private(set) var hasFailed = false
-    /// The open elements: their places, texts, and numbers of elements of each name.
+    /// The open elements: place, text, and the number of child elements by name.
     private var open: [(place: String, text: String, counts: [String: Int])] = [("", "", [:])]
 
     func parser(

@@ -1,22 +1,21 @@
 import Foundation
 
-// The place of a value is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Within a body, it is the text without
-// `body`, such as `items[0].id`, and an empty text for the whole body. Segments of a path are counted from 1, and elements of an array from
-// 0.
+// A value's place is a text: `path 1`, `query page`, `header accept`, `body.items[0].id`. Places in a body leave out `body`: `items[0].id`,
+// and an empty text for the whole body. Path segments are counted from 1, array elements from 0.
 //
-// Names with a mark of a place, and those equal to another spelling, have percent escapes, so that a place is unambiguous.
+// Names with a place's marks, or with another equal spelling, get percent escapes, so that places are unambiguous.
 extension String {
-    /// The place of a member of the object at this place.
+    /// A member's place in the object at this place.
     func member(_ name: String) -> String {
         let name = name.isEmpty ? "\"\"" : name.utf8.contains(where: { ".[]@%\"".utf8.contains($0) }) ? name.escapingMarks : name
-        guard !isEmpty else { return name.inOneSpelling }
+        guard !isEmpty else { return name.uniqueSpelling }
         var place = self
         place += "."
-        place += name.inOneSpelling
+        place += name.uniqueSpelling
         return place
     }
 
-    /// The place of an element of the array at this place.
+    /// An element's place in the array at this place.
     func element(_ index: Int) -> String {
         var place = self
         place += "["
@@ -35,7 +34,7 @@ extension String {
         utf8.count > other.utf8.count && hasPrefix(other) && (other.isEmpty || ".[@".contains(dropFirst(other.count).first ?? " "))
     }
 
-    /// By the characters, and by the numbers of elements.
+    /// Compares characters, and element numbers by their values.
     func isBefore(_ other: String) -> Bool { compare(other, options: .numeric) == .orderedAscending }
 
     private var escapingMarks: String {
@@ -44,8 +43,8 @@ extension String {
         }
     }
 
-    /// A composed text itself, or else its bytes with escapes. Strings of other bytes would be equal.
-    var inOneSpelling: String {
+    /// A composed text itself, or else the bytes with escapes: Swift strings are equal in any composition.
+    var uniqueSpelling: String {
         guard utf8.contains(where: { $0 >= 0x80 }), !hasSameBytes(as: precomposedStringWithCanonicalMapping) else { return self }
         return addingPercentEncoding(withAllowedCharacters: CharacterSet(charactersIn: "\u{1}"..."\u{7F}")) ?? self
     }
@@ -56,12 +55,12 @@ extension String {
 extension String {
     /// Whether `ignoring: [name]` leaves out the line at this place of a request.
     ///
-    /// A bare name, such as `id`, stands for each value of that name in the query, the headers, the cookies and the body. A line's own name
-    /// stands for that line and its content: `path 2`, `query page`, `body.items[].id`, or its end, such as `items[].id` and
-    /// `photo.filename`. The method and the host have no name.
+    /// A bare name, such as `id`, stands for each value with that name in the query, the headers, the cookies and the body. A line's own
+    /// name stands for that line and everything inside: `path 2`, `query page`, `body.items[].id`, or the end of a name, such as
+    /// `items[].id` and `photo.filename`. The method and the host have no name.
     package func isPlace(named name: String) -> Bool {
-        let (mine, wanted) = (names, name.names)
-        // The name of a query item, a header or a cookie may have any characters.
+        let (mine, wanted) = (dottedNames, name.dottedNames)
+        // A query item's, header's or cookie's name may contain any characters.
         if let kind = ["path ", "query ", "header ", "cookie "].first(where: mine.hasPrefix) {
             return mine == wanted || kind != "path " && mine.dropFirst(kind.count) == wanted
         }
@@ -69,8 +68,8 @@ extension String {
         return wanted.contains(".") && "\(mine).".hasPrefix("\(wanted).") || "\(mine[dot...]).".contains(".\(wanted).")
     }
 
-    /// The names in this place, joined by dots, without the numbers of elements and without escapes.
-    var names: String {
+    /// The names in this place, joined by dots, without element numbers and escapes.
+    var dottedNames: String {
         let names = contains("[") ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
         return names.replacingOccurrences(of: "@", with: ".").removingPercentEncoding ?? names
     }

@@ -1,10 +1,10 @@
 import APIProvider
 package import Foundation
 
-// The lines of a whole request: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and those of the body.
+// A whole request's lines: `method`, `host`, `path 1`, `query page`, `header accept`, `cookie sid`, and the body's.
 extension Lines {
     /// - Parameters:
-    ///   - query: The items of the query.
+    ///   - query: The query items.
     ///   - headers: The compared headers.
     ///   - type: The `Content-Type`, with its parameters.
     package init(
@@ -24,14 +24,16 @@ extension Lines {
         self.init(values)
     }
 
-    /// The items of a query or a form.
+    /// Query items or form items.
     init(_ items: [URLQueryItem], prefix: String = "") {
         self.init(
-            Dictionary(grouping: items) { prefix + $0.name.inOneSpelling }.mapValues { $0.map { Value(kind: .text, text: $0.value ?? "") } }
+            Dictionary(grouping: items) { prefix + $0.name.uniqueSpelling }.mapValues {
+                $0.map { Value(kind: .text, text: $0.value ?? "") }
+            }
         )
     }
 
-    /// The pairs of a `Cookie` (RFC 6265, section 4.2).
+    /// A `Cookie`'s pairs (RFC 6265, section 4.2).
     init(cookies text: String) {
         let pairs = text.split(separator: ";").map { pair in
             let name = pair.prefix { $0 != "=" }

@@ -1,66 +1,67 @@
 import Foundation
 
-/// A request, or a part of it, as lines: the values at each place, such as `query page` = 2 and `items[0].id` = 7.
+/// A request or a part of one, as lines: the values at each place, such as `query page` = 2 and `items[0].id` = 7.
 ///
-/// For stubs, reports and recordings. Lines are equal with the same values at the same places, in any order. A repeated name is one line
-/// with several values, in order.
+/// For stubs, reports and recordings. Equal lines hold the same values at the same places, in any order. A repeated name is one line with
+/// several values, in order.
 package struct Lines: Sendable, Hashable {
     /// A value, and its kind.
     package struct Value: Sendable {
         package enum Kind: Sendable {
-            /// Text without the escapes of its notation.
+            /// Text without its notation's escapes.
             case text
-            /// A number of JSON, as written.
+            /// A JSON number, as written.
             case number
             /// `true`, `false` or `null`.
             case literal
-            /// An object of JSON. Its members are lines of their own.
+            /// A JSON object. Each member is a separate line.
             case object
-            /// An array of JSON. Its elements are lines of their own. The text is their number.
+            /// A JSON array. Each element is a separate line. The text is the number of elements.
             case array
-            /// Bytes that are not text, in Base64.
+            /// Binary data, in Base64.
             case bytes
         }
 
         package let kind: Kind
         package let text: String
-        /// The place of the value's bytes in the body; `nil` without such bytes.
+        /// The bytes' place in the body; `nil` without such bytes.
         package var range: Range<Int>?
 
         package init(kind: Kind, text: String, range: Range<Int>? = nil) { (self.kind, self.text, self.range) = (kind, text, range) }
     }
 
     package let values: [String: [Value]]
-    /// Almost always different for different lines, so that most comparisons take no time.
+    /// Almost always different for different lines, so most comparisons take no time.
     private let digest: Int
 
     package init(_ values: [String: [Value]] = [:]) { (self.values, digest) = (values, values.hashValue) }
 
-    /// The texts at a place, in their order.
+    /// The texts at a place, in order.
     package func texts(at place: String) -> [String] { (values[place] ?? []).filter { $0.kind == .text }.map(\.text) }
 
     package static func == (lhs: Lines, rhs: Lines) -> Bool { lhs.digest == rhs.digest && lhs.values == rhs.values }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// Whether these contain `others`, with the same values. An object may have more members, an array the same number of elements.
+    /// Whether these lines contain `others`, with the same values. An object may have more members, but an array needs the same number of
+    /// elements.
     package func contains(_ others: Lines) -> Bool { others.values.allSatisfy { values[$0] == $1 } }
 
-    /// The places with different values in `other`, in order. An object or an array stands for its content if the other side has something
-    /// else.
+    /// The places with different values in `other`, in order. An object or array stands for everything inside if the other side has another
+    /// kind.
     ///
     /// - Parameter isSubset: Whether `other` may have more lines.
     package func places(differingFrom other: Lines, isSubset: Bool = false) -> [String] {
         let others = isSubset ? [] : other.values.keys.filter { values[$0] == nil }
         let places = (values.keys.filter { other.values[$0] != values[$0] } + others).sorted { $0.isBefore($1) }
-        var (kept, closed): ([String], String?) = ([], nil)
-        for (index, place) in places.enumerated() where closed.map({ place.isWithin($0) }) != true {
+        var (kept, container): ([String], String?) = ([], nil)
+        for (index, place) in places.enumerated() where container.map({ place.isWithin($0) }) != true {
             let kinds = [values[place], other.values[place]].map { $0?.first?.kind }
             if kinds == [.array, .array] {
-                // The number of elements tells less than the first different one.
+                // The first different element tells more than the number of elements.
                 if places[(index + 1)...].contains(where: { $0.isWithin(place) }) { continue }
             } else if kinds.contains(.array) || kinds.contains(.object) {
-                closed = place
+                container = place
             }
             kept.append(place)
         }
@@ -71,7 +72,7 @@ package struct Lines: Sendable, Hashable {
 // MARK: - Values
 
 extension Lines.Value: Hashable {
-    /// Whether both are the same value, at any place. Text is compared by its bytes, as on servers, and numbers by their value.
+    /// Whether both are the same value, at any place. Text is compared by bytes, as on servers, and numbers by value.
     package static func == (lhs: Self, rhs: Self) -> Bool {
         lhs.kind == rhs.kind && (lhs.text.hasSameBytes(as: rhs.text) || lhs.kind == .number && lhs.decimal == rhs.decimal)
     }
@@ -82,7 +83,7 @@ extension Lines.Value: Hashable {
         text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
     }
 
-    /// The digits of a number (RFC 8259, section 6) and its power of ten, so that `1`, `1.0` and `10e-1` are equal, and no digit is lost.
+    /// A number's digits (RFC 8259, section 6) and power of ten, so that `1`, `1.0` and `10e-1` are equal, and no digit is lost.
     private var decimal: String {
         guard text.hasSuffix("0") || text.utf8.contains(where: { !$0.isDigit && $0 != UInt8(ascii: "-") }) else { return text }
         let parts = text.lowercased().split(separator: "e")
@@ -92,7 +93,7 @@ extension Lines.Value: Hashable {
         let zeros = all.reversed().prefix { $0 == "0" }.count
         guard zeros < all.count else { return "0" }
         let power = parts.count > 1 ? Int(parts[1]) ?? (parts[1].hasPrefix("-") ? .min : .max) : 0
-        // Exponents beyond these limits count as the same.
+        // Exponents beyond these limits count as equal.
         let exponent = min(max(power, .min / 2), .max / 2) - fraction.count + zeros
         return (text.hasPrefix("-") ? "-" : "") + all.dropLast(zeros) + (exponent == 0 ? "" : "e\(exponent)")
     }
@@ -112,6 +113,6 @@ extension Lines.Value: CustomStringConvertible {
 }
 
 extension StringProtocol {
-    /// Whether both have the same bytes. Strings are equal by characters: an `é` of one scalar equals one of two.
+    /// Whether both have the same bytes. `==` compares characters: an `é` with one scalar equals one with two.
     package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }

@@ -6,15 +6,15 @@ enum Matcher: Sendable {
     case method(HTTPMethod)
     case path(PathPattern)
     case origin(String)
-    /// The values of one name in the query, in order, maybe among others.
+    /// One name's values in the query, in order, maybe among others.
     case query(String, [String])
     case header(name: String, value: String)
-    /// The pairs of a `Cookie`, in any order, maybe among others.
+    /// A `Cookie`'s pairs, in any order, maybe among others.
     case cookies(Lines)
     case body(BodyMatcher)
     case condition(Condition<ReceivedRequest>)
 
-    /// Matches all items, maybe among others.
+    /// Matchers for all `items`, maybe among others.
     static func queries(_ items: [URLQueryItem]) -> [Matcher] {
         let lines = Lines(items)
         return lines.values.keys.sorted().map { .query($0, lines.texts(at: $0)) }
@@ -24,11 +24,11 @@ enum Matcher: Sendable {
         name.lowercased() == "cookie" ? .cookies(Lines(cookies: value)) : .header(name: name, value: value)
     }
 
-    /// Whether a closure of the test decides.
-    var isClosure: Bool {
+    /// Whether the test's code decides.
+    var runsUserCode: Bool {
         switch self {
         case .condition: true
-        case .body(let matcher): matcher.isClosure
+        case .body(let matcher): matcher.runsUserCode
         default: false
         }
     }
@@ -48,7 +48,7 @@ enum Matcher: Sendable {
         }
     }
 
-    /// The distance of a request that does not match, above 0. Reports rank stubs by the sum.
+    /// A different request's distance, above 0. Reports rank stubs by the sum.
     func distance(from request: RequestLines) -> Double {
         switch self {
         case .method, .origin, .condition: 1
@@ -60,14 +60,14 @@ enum Matcher: Sendable {
 }
 
 extension RequestLines {
-    /// Whether the request has the cookies of `pairs` at `place`, in any order, and repeated pairs as often.
+    /// Whether the request has the cookies in `pairs` at `place`, in any order, and repeated pairs as often.
     func hasCookies(_ pairs: Lines, at place: String) -> Bool {
         cookies.texts(at: place).sorted().contains(inOrder: pairs.texts(at: place).sorted())
     }
 }
 
 extension [String] {
-    /// Whether these contain `others` in order.
+    /// Whether this array contains `others` in order.
     fileprivate func contains(inOrder others: [String]) -> Bool {
         var rest = others[...]
         for element in self where rest.first?.hasSameBytes(as: element) == true { rest.removeFirst() }

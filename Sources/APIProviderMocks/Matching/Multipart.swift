@@ -1,12 +1,12 @@
 import APIProvider
 package import Foundation
 
-/// The parts of a multipart body (RFC 2046, section 5.1).
+/// A multipart body's parts (RFC 2046, section 5.1).
 package struct Multipart: Sendable {
     package struct Part: Sendable {
-        /// `nil` without a name, as in a body that is no form.
+        /// `nil` without a name, as in bodies other than forms.
         package let name: String?
-        /// The fields of the head, with lowercase names. `filename` replaces `Content-Disposition`.
+        /// The header fields, with lowercase names. `filename` replaces `Content-Disposition`.
         package let fields: [(name: String, value: String)]
         package let content: Data
         /// The content's place in the body.
@@ -18,7 +18,7 @@ package struct Multipart: Sendable {
     package private(set) var parts: [Part] = []
 
     /// - Parameter type: The `Content-Type`, with the boundary.
-    /// - Returns: `nil` for a body without the boundary at its beginning or end.
+    /// - Returns: `nil` for a body without the boundary at the beginning or end.
     package init?(_ body: Data, type: String) {
         var parameters = type[...]
         guard let boundary = parameters.takeParameters().first(where: { $0.name == "boundary" })?.value else { return nil }

@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// A request for comparison with stubs. Each part is read once, at its first use, for any number of stubs. For one thread.
+/// A request for comparison with stubs. Each part is read once, at the first use, for any number of stubs. Use one thread.
 final class RequestLines {
     let request: ReceivedRequest
     let url: URLParts
@@ -15,7 +15,7 @@ final class RequestLines {
     func meets(_ condition: Condition<ReceivedRequest>) -> Bool { condition.isMet(by: request, &known) }
 }
 
-/// A body, or a part of a multipart body, for comparison with stubs.
+/// A body or multipart part, for comparison with stubs.
 final class BodyLines {
     enum Notation { case json, form, multipart }
 
@@ -25,14 +25,14 @@ final class BodyLines {
     private lazy var form = Lines(form: data)
     private lazy var multipart = Multipart(data, type: type)
     private lazy var multipartLines = multipart.map { Lines($0) }
-    /// The parts of each name.
+    /// The parts by name.
     private(set) lazy var parts = Dictionary(grouping: multipart?.parts ?? []) { $0.name ?? "" }
         .mapValues { $0.map { BodyLines($0.content, type: $0.type ?? "") } }
     private var known: [ObjectIdentifier: Bool] = [:]
 
     init(_ data: Data, type: String = "") { (self.data, self.type) = (data, type) }
 
-    /// The body, read in this notation; `nil` for another notation.
+    /// The body's lines in this notation; `nil` for another notation.
     func lines(as notation: Notation) -> Lines? {
         switch notation {
         case .json: json
@@ -44,7 +44,7 @@ final class BodyLines {
     func meets(_ condition: Condition<Data>) -> Bool { condition.isMet(by: data, &known) }
 }
 
-/// A test's condition for a request. It runs once for each request, because it may contain an expectation.
+/// A test's condition for a request. Runs once for each request, because the closure may contain an expectation.
 final class Condition<Subject: Sendable>: Sendable {
     let name: String
     private let context = TaskLocalContext.current
@@ -52,7 +52,7 @@ final class Condition<Subject: Sendable>: Sendable {
 
     init(_ name: String, _ isMet: @escaping @Sendable (Subject) -> Bool) { (self.name, self.isMet) = (name, isMet) }
 
-    /// - Parameter known: The earlier results of conditions for this subject.
+    /// - Parameter known: Earlier results for this subject, by condition.
     func isMet(by subject: Subject, _ known: inout [ObjectIdentifier: Bool]) -> Bool {
         if let answer = known[ObjectIdentifier(self)] { return answer }
         let answer = context.call { self.isMet(subject) }

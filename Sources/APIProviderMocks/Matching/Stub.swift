@@ -10,7 +10,7 @@ import MiniRx
 /// #expect(try stub.requests.first?.json(Order.self) == order)
 /// ```
 public struct Stub: Sendable {
-    /// The place of a stub in the source.
+    /// A stub's place in the source.
     package struct SourceLocation: Sendable, Hashable {
         package let fileID: String
         package let filePath: String
@@ -20,24 +20,24 @@ public struct Stub: Sendable {
         var text: String { "\(fileID):\(line)" }
     }
 
-    /// The common state and identity of all copies.
+    /// All copies' common state and identity.
     private final class Shared: Sendable {
         let expectation = Locked<Range<Int>?>(nil)
     }
 
-    /// The method and the URL, or the name of the condition, for reports.
+    /// The method and the URL, or the condition's name, for reports.
     let summary: @Sendable () -> String
     @HiddenFromReflection private(set) var matchers: [Matcher]
-    /// The number of requests that the stub answers.
+    /// The number of requests to answer.
     let times: Int
     /// Whether the stub may go unused.
     let isOptional: Bool
-    /// The place of its registration.
+    /// The place of the `stub` call.
     let sourceLocation: SourceLocation
     let response: StubResponse
     /// The reason why the stub matches no request, if any.
     let problem: String?
-    /// The requests of its scope.
+    /// The scope's requests.
     var allRequests: @Sendable () -> [ReceivedRequest] = { [] }
     private let shared = Shared()
 
@@ -49,7 +49,7 @@ public struct Stub: Sendable {
         (self.sourceLocation, self.response, self.problem) = (sourceLocation, response, problem)
     }
 
-    /// The requests answered by this stub, in order. Empty after its scope ends.
+    /// The requests answered by this stub, in order. Empty after the scope ends.
     public var requests: [ReceivedRequest] { allRequests().filter { $0.stub == id } }
 
     /// The same for all copies, and unique among stubs.

@@ -1,9 +1,9 @@
 import APIProvider
 package import Foundation
 
-/// The parts of a URL, normalized for comparison: decoded, with a lowercase host, and without a default port.
+/// A URL's parts, normalized for comparison: decoded, with a lowercase host, and without a default port.
 package struct URLParts: Sendable {
-    /// The segments of the path. After a final slash, the last is empty.
+    /// The path segments. After a final slash, the last is empty.
     package let segments: [String]
     let text: URIReference
 
@@ -20,7 +20,7 @@ package struct URLParts: Sendable {
     package var origin: String? {
         guard let scheme = text.scheme?.lowercased() else { return nil }
         let host = text.hostAndPort
-        // The colons inside the brackets of an IPv6 address do not start a port.
+        // Colons in an IPv6 address's brackets do not start a port.
         let colon = host.lastIndex(of: ":").flatMap { host[$0...].contains("]") ? nil : $0 } ?? host.endIndex
         let port = Int(host[colon...].dropFirst()).flatMap { $0 == (scheme == "https" ? 443 : 80) ? nil : $0 }
         return "\(scheme)://\(host[..<colon].lowercased())\(port.map { ":\($0)" } ?? "")"
@@ -28,17 +28,17 @@ package struct URLParts: Sendable {
 
     var hasUser: Bool { text.authority.contains("@") }
 
-    /// The items of the query, where `+` is a plus sign.
+    /// The query items, with `+` as a plus sign.
     var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B") ?? "") }
 
-    /// The items of the query, where `+` is a space, as in forms and browsers.
+    /// The query items, with `+` as a space, as in forms and browsers.
     package var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
 
     func values(of name: String) -> [String] {
         query.filter { $0.name.hasSameBytes(as: name) }.map { $0.value ?? "" }
     }
 
-    /// The path without its escapes, except those of slashes within a segment.
+    /// The path without escapes, except for slashes within a segment.
     package var path: String { segments.path }
 }
 
@@ -50,7 +50,7 @@ extension [URLQueryItem] {
 }
 
 extension Substring.UTF8View {
-    /// The items of a form, decoded, and the place of each value.
+    /// The form items, decoded, with each value's place.
     var formItems: [(name: String, value: String, range: Range<String.Index>)] {
         split(separator: UInt8(ascii: "&")).map { item in
             let name = item.prefix { $0 != UInt8(ascii: "=") }
@@ -59,13 +59,13 @@ extension Substring.UTF8View {
         }
     }
 
-    /// The decoded text. Escapes that are no UTF-8 stay: different ones would become the same text.
+    /// The decoded text. Escapes of invalid UTF-8 stay: different ones would become the same text.
     private var formDecoded: String {
         let decoded = Substring(self).formDecoded
         return decoded.unicodeScalars.contains("\u{FFFD}") ? String(Substring(self)) : decoded
     }
 
-    /// The decoded text, or the text itself if its escapes are invalid.
+    /// The decoded text, or the text itself if an escape is invalid.
     fileprivate var unescaped: String {
         let text = String(Substring(self))
         return contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text
@@ -73,6 +73,6 @@ extension Substring.UTF8View {
 }
 
 extension [String] {
-    /// The path of these segments. A slash within a segment appears as `%2F`, because it does not match one between two segments.
+    /// These segments' path. A slash within a segment appears as `%2F`, because such a slash matches no separator.
     package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
 }

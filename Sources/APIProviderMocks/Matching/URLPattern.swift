@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// The URL of a stub: an optional origin, a path with `*` for one segment and `**` for the rest, and query items.
+/// A stub's URL: an optional origin, a path with `*` for one segment and `**` for the rest, and query items.
 struct URLPattern {
     /// The text before the query.
     let pathAndOrigin: Substring
@@ -54,11 +54,11 @@ struct URLPattern {
 
 // MARK: - Paths
 
-/// The path of a stub.
+/// A stub's path.
 struct PathPattern: Sendable {
-    /// The segments; `nil` is any one nonempty segment.
+    /// The segments; `nil` is any nonempty segment.
     var segments: [String?]
-    /// Whether this is the path of an `APIRequest` without a base URL.
+    /// Whether the path is an `APIRequest`'s, without a base URL.
     var isRelative = false
     /// Whether other segments may follow.
     var hasTrailingWildcard = false
@@ -70,7 +70,7 @@ struct PathPattern: Sendable {
         return zip(segments, path).allSatisfy(matches)
     }
 
-    /// Whether `path` ends with this path, after other segments, usually those of a base URL.
+    /// Whether `path` ends with this path, after other segments, usually a base URL's.
     private func isSuffix(of path: [String]) -> Bool {
         isRelative && path.count > segments.count && zip(segments, path.suffix(segments.count)).allSatisfy(matches)
     }
@@ -85,7 +85,7 @@ struct PathPattern: Sendable {
         segments.lazy.compactMap { $0 }.first { $0.count > 1 && ($0.hasPrefix(":") || $0.hasPrefix("{") && $0.hasSuffix("}")) }
     }
 
-    /// A hint for a `path` that does not match, or an empty text.
+    /// A hint for a different `path`, or an empty text.
     func hint(for path: [String]) -> String {
         if isSuffix(of: path) { return "; if that is the path of a base URL, pass the base URL to the stub as baseURL" }
         if let placeholder { return "; for any segment in place of \(placeholder), write *" }
@@ -96,14 +96,14 @@ struct PathPattern: Sendable {
         return hasEscapedQuery ? "; the path of the request has an escaped ?: pass its query as query" : ""
     }
 
-    /// From 0, for the same path, to 3.
+    /// From 0 for the same path to 3.
     func distance(to path: [String]) -> Double {
         if isSuffix(of: path) { return 0.5 }
         let same = zip(segments, path).reduce(0) { $0 + similarity($1.0, $1.1) }
         return 3 * (1 - same / Double(max(segments.count, path.count, 1)))
     }
 
-    /// 1 for a match, otherwise the share of the common prefix.
+    /// 1 for a match, otherwise the common prefix's share.
     private func similarity(_ pattern: String?, _ segment: String) -> Double {
         if matches(pattern, segment) { return 1 }
         guard let pattern else { return 0 }

@@ -3,21 +3,21 @@ import Foundation
 import MiniRx
 
 extension Answer {
-    /// Delivers the answer up to the next wait, and goes on after it.
+    /// Delivers the answer up to the next wait, and continues afterwards.
     func play(to exchange: Exchange, _ scheduler: any Scheduler, _ timer: SerialDisposable) {
         func play(_ answer: Answer, after seconds: TimeInterval) {
-            // The action may run before `schedule` returns, and set the next timer. This one must not replace that one.
-            let next = SerialDisposable()
-            timer.disposable = next
-            next.disposable = scheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) {
+            // The action may run before `schedule` returns, and set the next timer. A nested timer keeps this one from replacing the next.
+            let nested = SerialDisposable()
+            timer.disposable = nested
+            nested.disposable = scheduler.schedule(after: DispatchTimeInterval(seconds: seconds)) {
                 answer.play(to: exchange, scheduler, timer)
             }
         }
         if let deferredAnswer {
-            // The answer may come before this is known here, and then its timer takes this one's place.
-            let making = SerialDisposable()
-            timer.disposable = making
-            making.disposable = deferredAnswer { $0.play(to: exchange, scheduler, timer) }
+            // The answer may come before the closure returns, and replace the timer.
+            let cancellation = SerialDisposable()
+            timer.disposable = cancellation
+            cancellation.disposable = deferredAnswer { $0.play(to: exchange, scheduler, timer) }
             return
         }
         func complete(with error: (any Error)? = nil) {
@@ -39,7 +39,7 @@ extension Answer {
 }
 
 extension StreamFeed {
-    /// Delivers what was sent, and goes on when there is more.
+    /// Delivers the sent parts, and continues with later ones.
     fileprivate func play(to exchange: Exchange) {
         while let part = next() {
             switch part {

@@ -14,22 +14,22 @@ package struct Answer: Sendable {
     package var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
-    /// Set for a later answer; the rest is then unused. It is delivered on any thread. Dispose the result to cancel.
+    /// Set for a later answer; the rest is then unused. The closure delivers the answer on any thread. Dispose the result to cancel.
     var deferredAnswer: (@Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable)?
 
     // MARK: - Creating an answer
 
-    /// A request without an answer ends with its timeout or cancellation.
+    /// Without an answer, a request ends with a timeout or a cancellation.
     package static let never = Answer(delay: .infinity)
 
     package static func failure(_ error: any Error) -> Answer { Answer(steps: [.failure(error)]) }
 
     package init(head: HTTPURLResponse, steps: [StubResponse.Step] = []) { (self.head, self.steps) = (head, steps[...]) }
 
-    /// A response whose body comes from `feed`.
+    /// Creates a response with a body from `feed`.
     package init(head: HTTPURLResponse, feed: StreamFeed) { (self.head, self.feed) = (head, feed) }
 
-    /// A later answer, delivered by the closure on any thread. Disposing its result cancels the answer.
+    /// Creates a later answer, delivered by the closure on any thread. Disposing the closure's result cancels the answer.
     package init(deferredAnswer: @escaping @Sendable (_ deliver: @escaping @Sendable (Answer) -> Void) -> any Disposable) {
         self.deferredAnswer = deferredAnswer
     }
@@ -50,9 +50,9 @@ package struct Answer: Sendable {
         return Answer(head: head)
     }
 
-    // MARK: - Its parts
+    // MARK: - The parts
 
-    /// The pieces of the body. Empty if there is no body.
+    /// The body's pieces; empty without a body.
     package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
 
     /// The final error.
@@ -61,28 +61,28 @@ package struct Answer: Sendable {
         return nil
     }
 
-    /// The mock's failure as the answer to a mistake in the test's setup.
+    /// The failure for a mistake in the test's setup, if any.
     var setupMistake: MockFailure? {
         for case .failure(let error as MockFailure) in steps where error.isSetupMistake { return error }
         return nil
     }
 
-    // MARK: - Other answers made of it
+    // MARK: - Changed answers
 
-    /// The steps after the one at `index`, and the feed.
+    /// The steps after `index`, and the feed.
     func suffix(after index: Int) -> Answer { Answer(steps: steps[(index + 1)...], feed: feed) }
 
-    /// Tells the feed that its request has ended.
+    /// Tells the feed that the request has ended.
     func endFeed() { feed?.requestDidEnd() }
 
     func droppingDelay() -> Answer { Answer(head: head, steps: steps, feed: feed) }
 
-    /// The same answer with its body in `count` pieces of about the same size, at most one for each byte. A wait stays between its bytes,
-    /// and divides a piece.
+    /// The same answer with the body in `count` pieces of about the same size, at most one for each byte. A wait stays between the same
+    /// bytes, and divides a piece.
     func chunked(into count: Int) -> Answer {
         let body = Data(chunks.joined())
         let count = max(1, min(count, body.count))
-        // The other steps, by their places in the body.
+        // The other steps, by place in the body.
         var (others, position): ([Int: [StubResponse.Step]], Int) = ([:], 0)
         for step in steps {
             if case .data(let chunk) = step { position += chunk.count } else { others[position, default: []].append(step) }
@@ -97,7 +97,7 @@ package struct Answer: Sendable {
         return answer
     }
 
-    /// Ends the answer with `error` after `count` bytes of its body, or after the whole.
+    /// Ends the answer with `error` after `count` bytes of the body, or after the whole.
     mutating func breakOff(with error: any Error, after count: Int?) {
         if let count {
             var rest = count
@@ -111,7 +111,7 @@ package struct Answer: Sendable {
         steps.append(.failure(error))
     }
 
-    /// The same answer with its whole body in one piece, after all waits.
+    /// The same answer with the whole body in one piece, after all waits.
     func joined() -> Answer {
         let body = StubResponse.steps(of: Data(chunks.joined()))
         var answer = self
@@ -139,9 +139,9 @@ package struct Answer: Sendable {
     }
 }
 
-// MARK: - Before and after it
+// MARK: - Requests and answers
 
-/// A request with its whole body, and its answer.
+/// A request with the whole body, and the answer.
 package struct AnsweredRequest: Sendable {
     package let request: PreparedRequest
     package var answer: Answer
@@ -150,9 +150,9 @@ package struct AnsweredRequest: Sendable {
 
 /// Makes the answer to a request.
 struct ResponseFactory: Sendable {
-    /// Whether the factory calls the user's code, which may take long and send requests.
+    /// Whether the factory calls the user's code. That may take long and send requests.
     var runsUserCode = false
-    /// The context of the user's code.
+    /// The user code's context.
     var context: TaskLocalContext?
     let respond: @Sendable (ReceivedRequest) throws -> Answer
 
@@ -184,9 +184,9 @@ extension HTTPURLResponse {
 /// The mock's reason for not answering, for the author of the test.
 package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertible {
     package let description: String
-    /// Whether the request's scope reports a mistake in the test's setup.
+    /// Whether the request's scope reports this failure as a mistake in the test's setup.
     let isSetupMistake: Bool
-    /// Identifies this failure, even after a session. Failures of one ended scope are the same.
+    /// Identifies this failure, even after a session. All failures of one ended scope share a number.
     let id: Int
 
     private static let lastID = Locked(0)
@@ -203,10 +203,10 @@ package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertib
         (self.description, self.isSetupMistake, self.id) = (description, isSetupMistake, id)
     }
 
-    /// - Parameter error: The reason for a stub's value that cannot be encoded.
+    /// - Parameter error: The error from encoding a stub's value.
     init(encoding error: any Error) { self.init("The stub has no answer, because its value cannot be encoded: \(error.explanation)") }
 
-    /// The identity of a mock's failure, even inside the error of a session or a provider; `nil` for other errors.
+    /// The number of a mock's failure, even inside a session's or a provider's error; `nil` for other errors.
     static func id(of error: any Error) -> Int? {
         (((error as? APIError)?.underlying ?? error) as NSError).userInfo[idKey] as? Int
     }
@@ -215,7 +215,7 @@ package struct MockFailure: LocalizedError, CustomNSError, CustomStringConvertib
 
     package var errorDescription: String? { description }
 
-    /// Foundation on Linux looks for the description only here.
+    /// On Linux, Foundation looks for the description only here.
     package var errorUserInfo: [String: Any] {
         [NSLocalizedDescriptionKey: description, Self.idKey: id]
     }

@@ -10,7 +10,7 @@ struct DefaultAnswer: Sendable {
     var response: Result<HTTPURLResponse, any Error>?
     var dto: (any MockDTO)?
     var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))?
-    /// The context of ``requestHandler``.
+    /// The handler's context.
     var handlerContext: TaskLocalContext?
 
     /// The name in a report; `nil` without an answer.
@@ -18,7 +18,7 @@ struct DefaultAnswer: Sendable {
         requestHandler != nil ? "A requestHandler" : response != nil ? "A responseType" : dto.map { "The fixture \"\($0.fileName)\"" }
     }
 
-    /// The factory of the answer to `request`, which has its whole body; `nil` without an answer.
+    /// Makes the answer to `request`; `nil` without an answer. `request` needs the whole body.
     func factory(for request: PreparedRequest) -> ResponseFactory? {
         if let requestHandler {
             return ResponseFactory(runsUserCode: true, context: handlerContext) {
@@ -43,6 +43,6 @@ struct DefaultAnswer: Sendable {
 }
 
 extension URL {
-    /// Stands for the answered request's URL.
+    /// A placeholder for the answered request's URL.
     static let any = URL(fileURLWithPath: "/any")
 }

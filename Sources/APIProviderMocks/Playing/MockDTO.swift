@@ -1,7 +1,7 @@
 import APIProvider
 public import Foundation
 
-/// A fixture: the name of a file in a test target's bundle. Usually an enum has a case for each file.
+/// A fixture: the name of a file in a test target's bundle. Usually an enum with a case for each file.
 ///
 /// ```swift
 /// enum Fixture: String, MockDTO {
@@ -11,13 +11,13 @@ public import Foundation
 /// ```
 ///
 /// `Bundle.module` exists only in packages. In a test target of an Xcode project, write `#bundle` with Xcode 26, also for iOS 15. With an
-/// older Xcode, write `Bundle(for: SomeClass.self)` with a class of the test target.
+/// older Xcode, write `Bundle(for: SomeClass.self)` with one of the test target's classes.
 public protocol MockDTO: Sendable {
-    /// The name of the file. You may omit the extension `.json`. `""` means an empty body.
+    /// The file's name. You may omit the extension `.json`. `""` means an empty body.
     var fileName: String { get }
     /// The bundle with the files: `Bundle.module` in a package, `#bundle` or `Bundle(for:)` in an Xcode project.
     static var bundle: Bundle { get }
-    /// The folder of the files in the bundle, as in `Bundle.url(forResource:withExtension:subdirectory:)`; by default `nil`.
+    /// The files' folder in the bundle, as in `Bundle.url(forResource:withExtension:subdirectory:)`; by default `nil`.
     static var subdirectory: String? { get }
 }
 
@@ -27,17 +27,17 @@ extension MockDTO {
 }
 
 extension MockDTO where Self: RawRepresentable, RawValue == String {
-    /// The raw value of the case.
+    /// The case's raw value.
     public var fileName: String { rawValue }
 }
 
 extension MockDTO {
-    /// The possible names of the file: `fileName` itself, if it contains a dot, and with `.json`.
+    /// The possible file names: `fileName` itself, if there is a dot inside, and `fileName` with `.json`.
     private var names: [String] { (fileName.contains(".") ? [fileName] : []) + (fileName.hasSuffix(".json") ? [] : [fileName + ".json"]) }
 
     var isJSON: Bool { (try? file())?.pathExtension == "json" }
 
-    /// The content of the file.
+    /// The file's content.
     func load() throws -> Data {
         guard let file = try file() else { return Data() }
         do { return try Data(contentsOf: file) } catch {
@@ -45,7 +45,7 @@ extension MockDTO {
         }
     }
 
-    /// The file that `Bundle.url(forResource:withExtension:subdirectory:)` finds; `nil` for an empty body.
+    /// The file, as found by `Bundle.url(forResource:withExtension:subdirectory:)`; `nil` for an empty body.
     private func file() throws -> URL? {
         guard !fileName.isEmpty else { return nil }
         let bundle = Self.bundle
@@ -54,7 +54,7 @@ extension MockDTO {
         let found = resources.first { (try? $0.resourceValues(forKeys: [.isDirectoryKey]))?.isDirectory != true } ?? resources.first
         let root = bundle.bundleURL.absoluteURL.standardized
         let folder = Self.subdirectory.map { (bundle.resourceURL ?? root).appendingPathComponent($0) } ?? bundle.resourceURL ?? root
-        // Not `standardizedFileURL`: it removes "/private" only from files that exist, and then the prefix would differ.
+        // Not `standardizedFileURL`, which removes "/private" only from existing files: the prefixes would differ.
         let file = (found ?? folder.appendingPathComponent(names[0])).absoluteURL.standardized
         guard file.path.hasPrefix(root.path + "/") else {
             throw MockFailure("The fixture \"\(fileName)\" is outside of its bundle, \(root.path).")

@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// A protocol class's request, with its body, which may be a stream.
+    /// A protocol class's request. The body may be a stream.
     init(_ request: URLRequest) {
         self.init(.get, request.url ?? URL(fileURLWithPath: "/"))
         var head = request
@@ -16,7 +16,7 @@ extension PreparedRequest {
         body = (request.httpBody ?? request.httpBodyStream.map { Data(reading: $0) }).map { RequestBody($0) }
     }
 
-    /// The error with which a session ends the request before it is sent. `nil` if it is sent.
+    /// A session's error instead of sending the request; `nil` for a request to send.
     var sessionError: URLError? {
         if url.scheme?.isHTTP == false { return URLError(.unsupportedURL, userInfo: [NSURLErrorFailingURLErrorKey: url]) }
         guard method == .get, let body, body.count > 0 else { return nil }
@@ -24,7 +24,7 @@ extension PreparedRequest {
             .dataLengthExceedsMaximum, reason: "a URLSession sends no GET with a body", userInfo: [NSURLErrorFailingURLErrorKey: url])
     }
 
-    /// The request for a protocol class, with the body in memory.
+    /// A protocol class's request, with the body in memory.
     var urlRequestWithBody: URLRequest {
         var request = urlRequest
         request.httpBody = try? body?.data()

@@ -7,13 +7,13 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Plays the answer to one request to the client of a protocol class.
+/// Plays the answer to one request to a protocol class's client.
 ///
 /// A session may call `startLoading` more than once, and `stopLoading` at any time. The client must not be called after the end.
 final class ProtocolPlayer: Sendable {
     fileprivate enum Phase {
         case idle
-        /// Waiting for the answer, a delay, or more data from a feed. Disposing the value cancels that wait.
+        /// Waiting for the answer, a delay, or more data from a feed. Disposing the value cancels the wait.
         case waiting((any Disposable)?)
         /// The answer is played at the next `startLoading`.
         case due(Answer)
@@ -100,9 +100,9 @@ final class ProtocolPlayer: Sendable {
         feed.onNextPart { self.schedule(Answer(feed: feed), context) }
     }
 
-    /// Moves to `new` if the load is waiting or playing. Returns `false` otherwise.
+    /// Moves to `new` from waiting or playing. Returns `false` in other phases.
     private func transition(to new: Phase) -> Bool {
-        // The old phase is released after the lock, because it may hold the user's objects.
+        // Released after unlocking, because the old phase may hold the user's objects.
         let old = phase.withLock { phase -> Phase? in
             switch phase {
             case .waiting, .playing: exchange(&phase, with: new)

@@ -10,28 +10,28 @@ public struct ReceivedRequest: Sendable {
     /// The request method.
     public let method: HTTPMethod
     @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
-    /// The identity of the stub that answered the request; `nil` without one.
+    /// The answering stub's identity; `nil` without one.
     var stub: ObjectIdentifier?
     /// Whether nothing answered the request.
     var isUnanswered = false
 
-    /// The URL with its query.
+    /// The URL with the query.
     public var url: URL { content.request.url }
 
-    /// The headers of the app, the provider and the session's configuration, and the provider's cookies. Headers added by Foundation are
+    /// The headers from the app, the provider and the session's configuration, and the provider's cookies. Headers added by Foundation are
     /// missing.
     public var headers: HTTPHeaders { content.request.headers }
 
-    /// The body, even of a stream. Empty without one.
+    /// The body, even of a stream; empty without a body.
     public var body: Data { content.body }
 
-    /// The sent request with its whole body.
+    /// The sent request with the whole body.
     var prepared: PreparedRequest { content.request }
 
     /// The path, decoded.
     public var path: String { url.path }
 
-    /// The items of the query in order, decoded.
+    /// The query items in order, decoded.
     public var queryItems: [URLQueryItem] {
         URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
     }

@@ -2,7 +2,7 @@ public import APIProvider
 public import Foundation
 import MiniRx
 
-/// The body of a response that a test sends piece by piece.
+/// A response body that a test sends piece by piece.
 ///
 /// ```swift
 /// let feed = StreamFeed()
@@ -15,7 +15,7 @@ import MiniRx
 /// feed.fail(URLError(.networkConnectionLost))
 /// ```
 ///
-/// A feed answers one request. Data sent before the request arrives is buffered. Call it on any thread.
+/// A feed answers one request. Data sent before the request arrives is buffered. You may use a feed on any thread.
 ///
 /// <doc:SendingAStreamByHand> shows a test without and with a feed.
 public final class StreamFeed: Sendable {
@@ -39,7 +39,7 @@ public final class StreamFeed: Sendable {
         var waiters: [Waiter] = []
     }
 
-    /// A test that waits.
+    /// A waiting test.
     private struct Waiter {
         let condition: @Sendable (State) -> Bool
         let continuation: CheckedContinuation<Void, Never>
@@ -54,15 +54,15 @@ public final class StreamFeed: Sendable {
     public var bytesRead: Int { state.withLock(\.read) }
 
     /// Whether the request ended before the end of the body: the reader stopped, was cancelled or disposed, or timed out, or the response
-    /// has no body. On Linux, a request of your own `URLSession` does not time out while waiting for a feed.
+    /// allows no body. On Linux, a request in your own `URLSession` does not time out while waiting for a feed.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }
 
     // MARK: - Sending
 
-    /// Sends `data` as bytes of the body.
+    /// Sends `data` as part of the body.
     public func send(_ data: Data) { add(.data(data), count: data.count) }
 
-    /// Sends `text` as bytes of the body, in UTF-8.
+    /// Sends `text` as part of the body, in UTF-8.
     public func send(_ text: String) { send(Data(text.utf8)) }
 
     /// Sends `event` as a server-sent event.
@@ -76,8 +76,8 @@ public final class StreamFeed: Sendable {
 
     // MARK: - Waiting
 
-    /// Waits until the reader takes everything, including the end of the body, or until the request ends. With ``MockURLProtocol``, the
-    /// session is the reader.
+    /// Waits until the reader takes everything, including the body's end, or until the request ends. With ``MockURLProtocol``, the session
+    /// is the reader.
     ///
     /// Returns early in a cancelled task, as by a test's time limit.
     public func waitUntilRead() async {
@@ -97,12 +97,12 @@ public final class StreamFeed: Sendable {
                 withState { $0.waiters.append(waiter) }
             }
         } onCancel: {
-            // Under the state's lock, so that no condition changes meanwhile.
+            // Under the lock, so that no condition changes meanwhile.
             withState { _ in isTaskCancelled.withLock { $0 = true } }
         }
     }
 
-    /// Changes the state, and resumes waiters by their conditions.
+    /// Changes the state, and resumes the waiters with true conditions.
     private func withState<Value>(_ body: (inout State) -> Value) -> Value {
         let (value, resumed) = state.withLock { state -> (Value, [Waiter]) in
             let value = body(&state)
@@ -149,7 +149,7 @@ extension StreamFeed {
     /// Calls `body` once for the next part, maybe at once.
     func onNextPart(_ body: @escaping @Sendable () -> Void) {
         let hasNextPart = state.withLock { state in
-            // After the end of the request, the action would keep the reader.
+            // After the request's end, the action would retain the reader.
             if state.parts.isEmpty, !state.isCancelled { state.onNextPart = Action(body) }
             return !state.parts.isEmpty
         }
@@ -162,9 +162,9 @@ extension StreamFeed {
     /// Records `count` more bytes as read.
     func didRead(_ count: Int) { withState { $0.read += count } }
 
-    /// Marks the feed as cancelled, unless its end is delivered. Call this at the end of the request.
+    /// Marks the feed as cancelled, unless the end is delivered. Call this at the request's end.
     func requestDidEnd() {
-        // Released after the lock, because its deinit may run any code.
+        // Released after unlocking, because a deinit may run any code.
         var (more, left): (Action?, Action?)
         withState { state in
             guard !state.isEndDelivered else { return }

@@ -6,7 +6,7 @@ public import Foundation
 import FoundationNetworking
 #endif
 
-/// The answer of a stub: a status, headers and a body, or an error.
+/// A stub's answer: a status, headers and a body, or an error.
 ///
 /// ```swift
 /// MockURLProtocol.stub(.get, "/user", respond: .json(["login": "octocat"]))
@@ -17,16 +17,16 @@ import FoundationNetworking
 ///
 /// Answers to `HEAD`, and answers with status 204 or 304, have no body.
 public struct StubResponse: Sendable {
-    /// A step of the body, for ``stream(_:statusCode:headers:)``.
+    /// A step in the body, for ``stream(_:statusCode:headers:)``.
     public enum Step: Sendable {
-        /// Bytes of the body.
+        /// Part of the body.
         case data(Data)
         /// A pause.
         case wait(DispatchTimeInterval)
         /// The connection breaks, and nothing follows.
         case failure(any Error)
 
-        /// The bytes of `text` in UTF-8.
+        /// Part of the body: `text` in UTF-8.
         public static func chunk(_ text: String) -> Step { .data(Data(text.utf8)) }
 
         var isWait: Bool { if case .wait = self { true } else { false } }
@@ -49,7 +49,7 @@ public struct StubResponse: Sendable {
     ///   - statusCode: The status.
     ///   - headers: The header fields.
     ///   - type: The `Content-Type`, unless `headers` has one.
-    ///   - steps: The body. If reading it throws, each request fails.
+    ///   - steps: The body. If this closure throws, each request fails.
     ///   - feed: Sends the rest of the body.
     ///   - hasLength: Whether to add a `Content-Length`, unless `headers` has one.
     init(
@@ -75,13 +75,13 @@ public struct StubResponse: Sendable {
 
     static func steps(of body: Data) -> [Step] { body.isEmpty ? [] : [.data(body)] }
 
-    /// The factory after `count` requests; `nil` after the end of a sequence.
+    /// The factory after `count` requests; `nil` after a sequence's end.
     func factory(after count: Int) -> ResponseFactory? {
         factories.indices.contains(count) ? factories[count] : repeatsLast ? factories.last : nil
     }
 
-    /// The number of answers in a sequence that does not repeat its last.
-    var countOfSequence: Int? { repeatsLast ? nil : factories.count }
+    /// The number of answers in a sequence; `nil` if the last answer repeats.
+    var sequenceLength: Int? { repeatsLast ? nil : factories.count }
 
     func changing(_ change: @escaping @Sendable (inout Answer) -> Void) -> StubResponse {
         StubResponse(factories.map { $0.map(change) }, repeatsLast: repeatsLast)

@@ -1,11 +1,11 @@
 import Dispatch
 import MiniRx
 
-/// The task-local values of a test, for its closures in the mock. Sessions call closures on threads of their own, where Swift Testing does
-/// not know the test of a failed expectation: it knows the test by a task-local value.
+/// A test's task-local values, for the test's closures in the mock. Swift Testing finds the test of a failed expectation by a task-local
+/// value, and sessions call closures on other threads.
 ///
-/// Keeps an unstarted task, which inherits the test's task-local values. A call starts the task on the caller's thread, which makes the
-/// task for the next call and then calls the closure.
+/// Keeps an unstarted task, which inherits the test's task-local values. A call starts that task on the caller's thread. There, the task
+/// makes another for the next call, and then calls the closure.
 final class TaskLocalContext: Sendable {
     /// The scope of the current task, shared by a test and its child tasks.
     @TaskLocal static var scope: (any AnyObject & Sendable)?
@@ -18,20 +18,20 @@ final class TaskLocalContext: Sendable {
     private init(_ first: any UnstartedTask) { nextTask = Locked(first) }
 
     deinit {
-        // Not on this thread, which may be a task's.
+        // Not on this thread: a task may be running here.
         if let last = nextTask.withLock({ $0.take() }) { DispatchQueue.global().async { last.run {} } }
     }
 
-    /// The context of the current task; `nil` outside a task, as in most XCTests, and on older systems without such tasks.
+    /// The current task's context; `nil` outside a task, as in most XCTests, and on older systems without such tasks.
     static var current: TaskLocalContext? {
         guard withUnsafeCurrentTask(body: { $0 != nil }) else { return nil }
         return unstartedTask().map { TaskLocalContext($0) }
     }
 
-    /// Calls `body` with the task-local values, and waits for its result.
+    /// Calls `body` with the task-local values, and waits for the result.
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         let isInTask = withUnsafeCurrentTask { $0 != nil }
-        // This is the test's task or a child.
+        // In the test's task or a child task.
         if isInTask, Self.scope.map({ ObjectIdentifier($0) }) == scope { return try body() }
         nextTaskSemaphore.wait()
         guard let task = nextTask.withLock({ $0.take() }) else { return try body() }
@@ -59,21 +59,21 @@ final class TaskLocalContext: Sendable {
 }
 
 extension TaskLocalContext? {
-    /// Calls `body`, with the task-local values if there are any.
+    /// Calls `body`, with the task-local values, if any.
     func call<Value: Sendable, Failure: Error>(_ body: @escaping @Sendable () throws(Failure) -> Value) throws(Failure) -> Value {
         guard let self else { return try body() }
         return try self.call(body)
     }
 }
 
-// MARK: - Tasks that are not started
+// MARK: - Unstarted tasks
 
 private protocol UnstartedTask: Sendable {
     /// Starts the task on this thread, and calls `work` in the task. Call this once.
     func run(_ work: @escaping @Sendable () -> Void)
 }
 
-/// A task with the values of the current one.
+/// A task with the current task's values.
 private func unstartedTask() -> (any UnstartedTask)? {
     guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return nil }
     return SingleTaskExecutor()

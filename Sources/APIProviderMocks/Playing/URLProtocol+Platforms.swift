@@ -6,9 +6,9 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// A protocol class, and its session's loading thread or queue.
+/// A protocol instance, and the session's loading thread or queue.
 ///
-/// All sessions share the thread: code that blocks it blocks them all. On Linux, code that sends or cancels a request there traps. Call a
+/// All sessions share that thread, so blocking code there blocks them all. On Linux, sending or cancelling a request there traps. Call a
 /// protocol's client there.
 struct LoadingContext: @unchecked Sendable {  // Other threads use only the protocol's `task`.
     let urlProtocol: URLProtocol
@@ -22,7 +22,7 @@ struct LoadingContext: @unchecked Sendable {  // Other threads use only the prot
     /// Calls the protocol's `startLoading` on the thread.
     func startLoading() {
         #if canImport(FoundationNetworking)
-        // A session calls the protocol's `startLoading` at each resume of a task. Only the app may resume a task that it suspended.
+        // A session calls `startLoading` each time a task is resumed. Only the app may resume a task suspended by the app.
         if urlProtocol.task?.state != .suspended { urlProtocol.task?.resume() }
         #else
         CFRunLoopPerformBlock(runLoop, CFRunLoopMode.commonModes.rawValue) { [self] in urlProtocol.startLoading() }
@@ -37,7 +37,7 @@ extension Error {
     /// The error in a protocol class's form.
     var forClient: any Error {
         #if canImport(FoundationNetworking)
-        return self  // A session passes on this same error.
+        return self  // A session passes on the same error.
         #else
         return bridgedThroughSession
         #endif
@@ -51,7 +51,7 @@ extension Error {
 // state. Where reflection finds nothing, only the workaround is lost.
 
 extension URLProtocol {
-    /// The request with its body. An upload task's request has none.
+    /// The request with the body. An upload task's request has none.
     var requestWithBody: PreparedRequest {
         var whole = PreparedRequest(request)
         guard let task = task as? URLSessionUploadTask, request.httpBodyStream == nil, let body = task.uploadedBody else { return whole }
@@ -61,7 +61,7 @@ extension URLProtocol {
 
     /// Whether the task has a completion handler. On Linux, such a task gets the last chunk alone.
     ///
-    /// Call this on the loading thread, where the session changes its registry of tasks.
+    /// Call this on the loading thread, where the session changes the task registry.
     var joinsChunks: Bool { task?.hasCompletionHandler == true }
 
     /// The error for an unsupported task; `nil` for other tasks.
@@ -80,10 +80,10 @@ extension URLProtocol {
                 + "uploadTask(with:from:), or a body of a DefaultAPIProvider.")
     }
 
-    /// Whether no `startLoading` follows a `stopLoading`.
+    /// Whether no `startLoading` follows this `stopLoading`.
     ///
-    /// Foundation also calls `stopLoading` for a suspended task, which may be running again by then. So the stop is final only if the task
-    /// is neither suspended nor running.
+    /// Foundation also calls `stopLoading` for a suspended task, which may run again by then. So the stop is final only if the task is
+    /// neither suspended nor running.
     var isStopFinal: Bool { ![.running, .suspended].contains(task?.state) }
 }
 
@@ -95,13 +95,13 @@ extension URLSessionConfiguration {
 }
 
 extension URLRequest {
-    /// The timeout of a request without its own.
+    /// The default timeout.
     fileprivate static let defaultTimeout: TimeInterval = 60
 }
 
 extension URLProtocol {
-    /// Adds the header fields and the timeout of the session, which Linux hides from protocol classes. Reflection is slow (1/6 of a
-    /// request), so call it only if a configuration may have such settings.
+    /// Adds the session's header fields and timeout, which Linux hides from protocol classes. Reflection takes a sixth of a request's time,
+    /// so call this only if a configuration may have such settings.
     func addSessionSettings(to request: inout PreparedRequest) {
         guard let configuration = task?.session?.configuration else { return }
         for (name, value) in configuration.httpAdditionalHeaders ?? [:] where request.headers["\(name)"] == nil {
@@ -119,7 +119,7 @@ extension URLSessionTask {
         while let current = mirror, current.subjectType != URLSessionTask.self { mirror = current.superclassMirror }
         // Reading a child copies it, so the index is looked up once.
         guard let children = mirror?.children else { return nil }
-        let index = Self.indexOfSession.withLock { index in
+        let index = Self.sessionIndex.withLock { index in
             index = index ?? children.enumerated().first { $1.label == "session" }?.offset
             return index
         }
@@ -127,9 +127,9 @@ extension URLSessionTask {
         return children[children.index(children.startIndex, offsetBy: index)].value as? URLSession
     }
 
-    private static let indexOfSession = Locked<Int?>(nil)
+    private static let sessionIndex = Locked<Int?>(nil)
 
-    /// Whether the session asks its delegate for the body.
+    /// Whether the session asks the delegate for the body.
     fileprivate var isStreamed: Bool {
         Mirror(reflecting: self).value(ofProperty: "knownBody").map { Mirror(reflecting: $0).children.isEmpty } == true
     }
@@ -155,13 +155,13 @@ extension URLSessionTask {
 }
 
 extension Mirror {
-    /// The value of a stored property of the value or of a superclass.
+    /// A stored property's value, also a superclass's.
     fileprivate func value(ofProperty name: String) -> Any? {
         children.first { $0.label == name }?.value ?? superclassMirror?.value(ofProperty: name)
     }
 }
 #else
-// These need a workaround on Linux only.
+// Only Linux needs workarounds for these.
 extension URLProtocol {
     var requestWithBody: PreparedRequest { PreparedRequest(request) }
     func addSessionSettings(to request: inout PreparedRequest) {}

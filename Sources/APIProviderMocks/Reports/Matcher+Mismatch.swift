@@ -35,7 +35,7 @@ extension Matcher {
 // MARK: - Bodies
 
 extension BodyMatcher {
-    /// The reason why no body matches, if any.
+    /// Why no body matches, if so.
     var problem: String? {
         switch expectation {
         case .unencodable(let reason): "its body cannot be encoded: \(reason)"
@@ -44,15 +44,15 @@ extension BodyMatcher {
         }
     }
 
-    /// The GraphQL operation, beside the URL in the name of a stub; `nil` without one.
+    /// The GraphQL operation, for the stub's name, after the URL; `nil` without one.
     var summary: String? {
         guard case .lines(_, let text, .json, isSubset: true) = expectation else { return nil }
         return ReportRedactor.standard.excerpt(of: BodyLines(text)).cut(to: 80)
     }
 
-    /// A body's value in place of this expectation.
+    /// The body's value in place of this expectation.
     ///
-    /// - Parameter part: The place of the part of a multipart body.
+    /// - Parameter part: The multipart part's place.
     func mismatch(with body: BodyLines, _ redactor: ReportRedactor, in part: String = "") -> Mismatch {
         guard !redactor.namesCredential(part) else { return Mismatch("body", expected: "…", actual: "…").at(part) }
         let sides: Mismatch
@@ -87,7 +87,7 @@ extension BodyMatcher {
         }
     }
 
-    /// The different lines; `nil` if the texts tell more.
+    /// The different lines; `nil` if the whole texts tell more.
     private func mismatch(
         of lines: Lines, with actual: Lines?, _ isSubset: Bool, _ redactor: ReportRedactor, in part: String
     ) -> Mismatch? {
@@ -112,10 +112,10 @@ extension BodyMatcher {
 extension Lines {
     fileprivate var isArray: Bool { values[""]?.first?.kind == .array }
 
-    /// Whether both have a line at some place.
+    /// Whether both have a line at the same place.
     fileprivate func hasPlace(of others: Lines?) -> Bool { values.keys.contains { others?.values[$0] != nil } }
 
-    /// The same lines with names in lower case and without underscores, the same for `dueDate` and `due_date`.
+    /// The same lines with lowercase names and no underscores: one name for `dueDate` and `due_date`.
     fileprivate var normalizingNames: Lines {
         Lines(Dictionary(values.map { ($0.lowercased().filter { $0 != "_" }, $1) }) { $0 + $1 })
     }

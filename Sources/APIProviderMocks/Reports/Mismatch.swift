@@ -18,7 +18,7 @@ struct Mismatch {
         self.actual = isSame ? "\(lines.1) (differs, but is not shown)" : lines.1
     }
 
-    /// Shows two bodies around the first difference. After the first 64 KB of a text, shows the byte.
+    /// Shows two bodies around the first difference; after a text's first 64 KB, the different byte.
     init(_ name: String, expected: BodyLines, actual: BodyLines, _ redactor: ReportRedactor) {
         let offset = zip(expected.data, actual.data).prefix { $0 == $1 }.count
         self.init(
@@ -40,7 +40,7 @@ struct Mismatch {
         return copy
     }
 
-    /// The same, with the place in the body before both lines.
+    /// The same, with the body's `place` before both lines.
     func at(_ place: String) -> Mismatch {
         var copy = self
         if !place.isEmpty { (copy.expected, copy.actual) = ("\(place): \(expected)", "\(place): \(actual)") }
@@ -69,7 +69,7 @@ extension Mismatch: CustomStringConvertible {
 }
 
 extension ReportRedactor {
-    /// The beginning of a body, on one line.
+    /// The body's beginning, on one line.
     func excerpt(of body: BodyLines) -> String {
         guard !body.data.isEmpty else { return "no body" }
         guard let text = self.body(body) else { return "\(body.data.count) bytes that are not text" }
@@ -77,7 +77,7 @@ extension ReportRedactor {
         return line.count > 200 ? "\(line.prefix(200))…" : line
     }
 
-    /// The text of a body. For other bodies, and an `offset` far from the beginning, the size and the byte at `offset`.
+    /// The body's text. For other bodies, and an `offset` far from the beginning, the size and the byte at `offset`.
     fileprivate func excerpt(of body: BodyLines, around offset: Int) -> String {
         let (text, body) = (self.body(body), body.data)
         guard !body.isEmpty else { return "no body" }

@@ -1,22 +1,22 @@
 import APIProvider
 
-/// An issue of a test: a mistake in its setup, or a request without an answer.
+/// A test issue: a mistake in the setup, or a request without an answer.
 package struct Problem: Sendable, Hashable {
     package var text: String
     /// The wrong stub, if any.
     package var place: Stub.SourceLocation?
 }
 
-// MARK: - Stubs that were not used as expected
+// MARK: - Unused and wrongly used stubs
 
-/// The problems of the stubs of a scope, in their order.
+/// The problems of a scope's stubs, in the stubs' order.
 struct StubProblems {
-    /// The stubs with the number of requests that each has answered, the oldest first.
+    /// The stubs with their numbers of answered requests, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
-    /// The requests of the scope.
+    /// The scope's requests.
     let requests: [ReceivedRequest]
 
-    /// The number of unused stubs to compare with the requests. More would take long, and have the same reason.
+    /// The number of unused stubs to compare with the requests. More would take long, and add no other reason.
     private static let maximumComparisons = 100
 
     var problems: [Problem] {
@@ -26,7 +26,7 @@ struct StubProblems {
             guard var text = item.stub.problem(afterUses: item.uses) else { return nil }
             if item.uses == 0, item.stub.problem == nil, comparisons < Self.maximumComparisons {
                 comparisons += 1
-                text += newerStub(than: index, answered) ?? ""
+                text += newerStubHint(for: index, answered) ?? ""
             }
             return Problem(text: text, place: item.stub.sourceLocation)
         }
@@ -37,10 +37,10 @@ struct StubProblems {
         return requests.compactMap { request in request.stub.flatMap { indices[$0] }.map { ($0, RequestLines(request)) } }
     }
 
-    /// A sentence about a newer stub that answered requests of the stub at `index`; `nil` without one.
-    private func newerStub(than index: Int, _ answered: [(stub: Int, lines: RequestLines)]) -> String? {
+    /// A sentence about a newer stub that answered requests in place of the stub at `index`; `nil` without one.
+    private func newerStubHint(for index: Int, _ answered: [(stub: Int, lines: RequestLines)]) -> String? {
         let stub = stubs[index].stub
-        guard !stub.matchers.contains(where: \.isClosure) else { return nil }
+        guard !stub.matchers.contains(where: \.runsUserCode) else { return nil }
         let hidden = answered.filter { $0.stub > index && stub.matches($0.lines) }
         guard let first = hidden.first else { return nil }
         let count = hidden.count { $0.stub == first.stub }
@@ -50,7 +50,7 @@ struct StubProblems {
 }
 
 extension Stub {
-    /// The problem with the stub's number of requests, if any.
+    /// What is wrong with the number of requests, if anything.
     fileprivate func problem(afterUses uses: Int) -> String? {
         if let problem { return uses == 0 ? "The stub \(self) was never used: \(problem)." : nil }
         if let counts = expectation.withLock({ $0 }) {
@@ -58,7 +58,7 @@ extension Stub {
         }
         guard !isOptional, times > 0 else { return nil }
         if uses == 0 { return "The stub \(self) was never used." }
-        guard let count = response.countOfSequence, uses < min(count, times) else { return nil }
+        guard let count = response.sequenceLength, uses < min(count, times) else { return nil }
         return
             "The stub \(self) has a sequence of \(count) answers, of which \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
     }
@@ -78,12 +78,12 @@ extension Range<Int> {
 // MARK: - Names
 
 extension Stub: CustomStringConvertible {
-    /// The method, the URL and the place in the source: `GET /user (MyTests/UserTests.swift:12)`.
+    /// The method, the URL and the source location: `GET /user (MyTests/UserTests.swift:12)`.
     public var description: String { "\(summary()) (\(sourceLocation.text))" }
 }
 
 extension ReceivedRequest: CustomStringConvertible {
-    /// The method, the URL and the beginning of the body, without secrets.
+    /// The method, the URL and the body's beginning, without secrets.
     public var description: String {
         let redactor = ReportRedactor(for: prepared)
         let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"

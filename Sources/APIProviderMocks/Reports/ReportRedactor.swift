@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// Removes secrets from a report: the request's secrets, and each value under the name of a credential.
+/// Removes secrets from a report: the request's secrets, and each value with a credential's name.
 struct ReportRedactor: Sendable {
     /// For texts without a request.
     static let standard = ReportRedactor(for: nil)
@@ -10,7 +10,7 @@ struct ReportRedactor: Sendable {
 
     private let redactor: Redactor
 
-    /// - Parameter request: The request and its secrets.
+    /// - Parameter request: The request with the secrets.
     init(for request: PreparedRequest?) { redactor = Redactor(for: request) }
 
     /// A text without the request's marked secrets and credentials.
@@ -18,21 +18,21 @@ struct ReportRedactor: Sendable {
 
     // MARK: - URLs and headers
 
-    /// A URL, or a reference to one, without user, password and fragment.
+    /// A URL or reference, without user, password and fragment.
     func url(_ text: String) -> String { URIReference(text).redacted(path: path) { form($0) } }
 
-    /// The path of a URL.
+    /// A URL's path.
     func path(_ path: String) -> String { redactor.secrets.redacted(path: path) }
 
-    /// Decoded items of a query.
+    /// Decoded query items.
     func query(_ items: [URLQueryItem]) -> String {
         items.map { "\(message($0.name))=\(item($0.name, $0.value ?? ""))" }.joined(separator: "&")
     }
 
-    /// The decoded value of an item of a query or a form.
+    /// A query or form item's decoded value.
     func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.namesCredential ? Self.mark : message(value) }
 
-    /// The value of a header.
+    /// A header's value.
     func header(_ name: String, _ value: String) -> String {
         if Redaction.isHarmless(header: name) { return redacted(value) }
         return !value.isEmpty && name.namesCredential ? Self.mark : redacted(value)
@@ -58,29 +58,29 @@ struct ReportRedactor: Sendable {
 
     // MARK: - Bodies
 
-    /// The text of a body; a multipart body has a line for each part. `nil` for a body that is no text.
+    /// The body's text; a multipart body gets a line for each part. `nil` for binary data.
     func body(_ body: BodyLines) -> String? {
         if let parts = body.lines(as: .multipart) { return list(parts).joined(separator: "\n") }
         guard let text = String(data: body.data, encoding: .utf8), !text.contains("\0") else { return nil }
         return json(body.data, body.lines(as: .json)) ?? (body.data.looksLikeForm ? form(text) : message(text))
     }
 
-    /// The lines in the order of their places.
+    /// The lines, ordered by place.
     func list(_ lines: Lines) -> [String] {
         lines.values.keys.sorted().map { "\(message($0)): \(values(of: lines, at: $0))" }
     }
 
-    /// The values of a line, or "nothing".
+    /// A line's values, or "nothing".
     func values(of lines: Lines, at place: String, isHidden: Bool = false) -> String {
         guard let values = lines.values[place] else { return "nothing" }
         let texts = values.map { isHidden || shown(lines, $0, at: place) != nil ? Self.mark : "\($0)" }
         return texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]"
     }
 
-    /// Whether a value of the line has a secret.
+    /// Whether one of the line's values has a secret.
     func isHidden(_ lines: Lines, at place: String) -> Bool { lines.values[place]?.contains { shown(lines, $0, at: place) != nil } == true }
 
-    /// JSON without its secrets and otherwise unchanged. `nil` for other values than objects and arrays.
+    /// JSON without secrets and otherwise unchanged; `nil` for anything but objects and arrays.
     private func json(_ body: Data, _ lines: Lines?, depth: Int = 0) -> String? {
         guard let lines, lines.isTree else { return nil }
         let replaced = lines.values.flatMap { place, values in
@@ -95,10 +95,10 @@ struct ReportRedactor: Sendable {
         return String(decoding: output + bytes[copied...], as: UTF8.self)
     }
 
-    /// Whether the value at a place of a body is a secret by its name.
-    func namesCredential(_ place: String) -> Bool { place.names.split(separator: ".").contains { String($0).namesCredential } }
+    /// Whether the names at a place in a body say that the value is a secret.
+    func namesCredential(_ place: String) -> Bool { place.dottedNames.split(separator: ".").contains { String($0).namesCredential } }
 
-    /// The text in place of a value with a secret; `nil` for other values.
+    /// The replacement for a value with a secret; `nil` for other values.
     private func shown(_ lines: Lines, _ value: Lines.Value, at place: String, _ depth: Int = 0) -> String? {
         let text = value.text
         func namesCredential() -> Bool { self.namesCredential(place) || lines.nameBeside(place)?.namesCredential == true }
@@ -112,7 +112,7 @@ struct ReportRedactor: Sendable {
         }
     }
 
-    /// A whole value. JSON and literals inside are redacted, too.
+    /// A whole value. Redacts JSON and literals inside, too.
     func message(_ text: String, depth: Int = 0) -> String {
         if text.hasPrefix("{") || text.hasPrefix("[") {
             guard depth < 4 else { return Self.mark }
@@ -124,7 +124,7 @@ struct ReportRedactor: Sendable {
 }
 
 extension Lines {
-    /// The name in an object such as `{"name": "password", "value": …}`, for the place of its value.
+    /// The name in an object such as `{"name": "password", "value": …}`, for the value's place.
     fileprivate func nameBeside(_ place: String) -> String? {
         guard place == "value" || place.hasSuffix(".value") else { return nil }
         let object = String(place.dropLast(place == "value" ? 5 : 6))
@@ -133,14 +133,14 @@ extension Lines {
 }
 
 extension String {
-    /// A name and the text after it, as in GraphQL and in almost JSON: a literal; a variable or a type of GraphQL, which is no value; or
+    /// A name and the following text, as in GraphQL and in nearly valid JSON: a literal; a GraphQL variable or type, which is no value; or
     /// another text.
     private static let values = try? NSRegularExpression(
         pattern: #"(?<![$\w])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
             + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+)[ \t]*+(?=[,;)}\]&/>?\\\r\n]|\w++[:=(]|\w++\s*+=|$)|((?:\$\w++|null|true|false|\w++!)\s*+(?=[,;)}\]&]|\w++:|$))|)"#
     )
 
-    /// The text with `…` for each literal after the name of a credential. Without a literal, all text after the name is hidden.
+    /// The text with `…` for each literal after a credential's name. Without a literal, hides all text after the name.
     fileprivate var redactingLiterals: String {
         guard contains(":") || contains("="), let values = Self.values else { return self }
         var (shown, rest) = ("", self[...])
@@ -162,11 +162,11 @@ extension String {
         return shown + rest
     }
 
-    /// An element of XML with text.
+    /// An XML element with text.
     private static let elements = try? NSRegularExpression(
         pattern: #"<(?:[\w-]{1,100}:)?([A-Za-z_][\w.-]{0,100})(?:\s[^<>]{0,1000})?>\s*+(?:<!\[CDATA\[)?([^<]++)"#)
 
-    /// The text with `…` for the content of each element with the name of a credential.
+    /// The text with `…` for the content of each element with a credential's name.
     fileprivate var redactingElements: String {
         guard contains("</"), let elements = Self.elements else { return self }
         var text = self

@@ -6,14 +6,14 @@ extension ReceivedRequest {
     func stubToPaste(_ redactor: ReportRedactor) -> String {
         let path = redactor.path(URIReference(url.absoluteString).path.description)
         let parts = URLParts(url.absoluteString)
-        // Without an origin, a path with two slashes at its start would name a host.
+        // Without an origin, a path starting with two slashes would name a host.
         let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
         let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
         let query = Lines(parts.query)
         var names: [String] = []
         for item in parts.query where !names.contains(where: item.name.hasSameBytes) { names.append(item.name) }
         let items = names.compactMap { name -> String? in
-            let values = query.texts(at: name.inOneSpelling)
+            let values = query.texts(at: name.uniqueSpelling)
             guard values.allSatisfy({ redactor.item(name, $0) == $0 }), redactor.redacted(name) == name else { return nil }
             let texts = values.map(\.debugDescription)
             return "\(name.debugDescription): \(texts.count == 1 ? texts[0] : "[\(texts.joined(separator: ", "))]")"
@@ -24,7 +24,7 @@ extension ReceivedRequest {
         return "MockURLProtocol.stub(\(method.literal), \(pattern)\(queryParameter)\(body), respond: \(responseToPaste))"
     }
 
-    /// A response of an accepted type.
+    /// A response with an accepted type.
     private var responseToPaste: String {
         let types = headers["Accept"]?.lowercased() ?? ""
         if types.contains("text/event-stream") { return #".events([ServerSentEvent(data: "text")])"# }
@@ -32,7 +32,7 @@ extension ReceivedRequest {
         return types.contains("json") ? #".json(["key": "value"])"# : ".status(200)"
     }
 
-    /// The mark of the body's operation: its name, or else its text, or the beginning of that; `nil` without an operation.
+    /// Matches the request's GraphQL operation, by name, or else by text or the text's beginning; `nil` without an operation.
     private func graphQLOperation(_ redactor: ReportRedactor) -> String? {
         guard let lines = Lines(json: body) else { return nil }
         for name in ["operationName", "query"] {

@@ -1,17 +1,17 @@
 import APIProvider
 import Foundation
 
-/// The report for a request without an answer: the request, the nearest stubs, and a stub to paste.
+/// The report on a request without an answer: the request, the nearest stubs, and a stub to paste.
 struct UnansweredReport: CustomStringConvertible {
     let request: RequestLines
-    /// The stubs with the number of requests that each has answered, the oldest first.
+    /// The stubs with their numbers of answered requests, the oldest first.
     let stubs: [(stub: Stub, uses: Int)]
     let scope: String
     /// The sources' reason for not answering; `nil` without a source.
     let reason: String?
-    /// The other live scopes, for the scope of the process. Usually the request was meant for one of them.
+    /// The other live scopes, for the process's scope. Usually the request was meant for one of them.
     let otherScopes: [String]
-    /// A matching stub of the process, for another scope.
+    /// The process's matching stub, for another scope.
     let stubOfProcess: Stub?
 
     var description: String {
@@ -32,7 +32,7 @@ struct UnansweredReport: CustomStringConvertible {
         // With a source and without stubs, as in an app that replays a file, the source's reason gives the cure.
         guard !stubs.isEmpty || reason == nil else { return "" }
         if near.contains(where: \.isExhausted) {
-            // The newest stub answers first, so a pasted stub would take the requests of this one.
+            // The newest stub answers first, so a pasted stub would take this one's requests.
             return "\n\nTo answer more requests, add answers to the sequence, or use .repeatingLast."
         }
         return """
@@ -90,7 +90,7 @@ private struct NearMiss {
     /// The reason.
     enum Reason {
         case problem(String)
-        /// These matchers do not match.
+        /// The matchers that do not match.
         case mismatch([Matcher])
         case usedUp(Int)
         /// Its sequence has ended.
@@ -121,7 +121,7 @@ private struct NearMiss {
 
     var isExhausted: Bool { if case .exhausted = reason { true } else { false } }
 
-    /// - Parameter exhausted: The index of the first exhausted stub in the list.
+    /// - Parameter exhausted: The first exhausted stub's index in the list.
     func text(_ request: RequestLines, _ redactor: ReportRedactor, _ exhausted: Int?) -> String {
         func requests(_ count: Int) -> String { count == 1 ? "1 request" : "\(count) requests" }
         let text =

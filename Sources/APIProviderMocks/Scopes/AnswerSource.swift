@@ -1,6 +1,6 @@
 import APIProvider
 
-/// Answers requests without a stub, maybe asynchronously, from outside of this module.
+/// Answers requests without a stub, maybe asynchronously, for another module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
         case answer(Answer)

@@ -5,12 +5,12 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The live scopes. Each has a protocol class of its own, because on Linux a session has no other link to its mock.
+/// The live scopes, each with a protocol class: on Linux, a session has no other link to the mock.
 enum LiveScopes {
     private struct State {
         var lastNumber = 0
         var scopes: [ObjectIdentifier: Scope] = [:]
-        /// The names and numbers of all scopes, even ended ones. Their classes stay for ever, too.
+        /// The names and numbers of all scopes, even ended ones. The classes stay forever, too.
         var names: [ObjectIdentifier: (name: String, number: Int)] = [:]
     }
 
@@ -38,7 +38,7 @@ enum LiveScopes {
         _ = state.withLock { $0.scopes.removeValue(forKey: ObjectIdentifier(protocolClass)) }
     }
 
-    /// The scope of a class; `nil` after the scope's end.
+    /// A class's scope; `nil` after the scope's end.
     static func scope(of protocolClass: URLProtocol.Type) -> Scope? { state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] } }
 
     /// The name and the number of a class's scope, even an ended one.

@@ -2,7 +2,7 @@ import APIProvider
 import Foundation
 
 extension Scope {
-    /// Records a mistake in the setup of the test, once.
+    /// Records a mistake in the test's setup, once.
     func record(_ failure: MockFailure, at place: Stub.SourceLocation? = nil) {
         let problem = Problem(text: failure.description, place: place)
         contents.withLock {
@@ -11,8 +11,7 @@ extension Scope {
         }
     }
 
-    /// All problems of the test: its mistakes and the requests without an answer, in their order, and then unused stubs and wrong numbers
-    /// of requests.
+    /// The test's problems: mistakes and requests without an answer, in order, and then unused stubs and wrong numbers of requests.
     ///
     /// With answers and without requests, the first problem says how to create the provider.
     var problems: [Problem] {
@@ -28,7 +27,7 @@ extension Scope {
         return problems
     }
 
-    /// The report on a test without requests, in spite of `answer`.
+    /// The report on a test that set up `answer`, and sent no request.
     func noRequestReport(configuredAnswer answer: String?) -> String {
         """
         \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
@@ -39,7 +38,7 @@ extension Scope {
         """
     }
 
-    /// A sentence about requests to the mock of the process since this scope began; empty without any.
+    /// A sentence about requests to the process's mock since this scope began; empty without any.
     private var strayRequests: String {
         guard self !== Scope.process else { return "" }
         let strays = Scope.process.contents.withLock { $0.requests.dropFirst(earlierRequestCount) }

@@ -7,20 +7,20 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The stubs and received requests of one test, or of the process.
+/// The stubs and received requests of one test or of the process.
 final class Scope: Sendable {
     struct Contents {
         /// The oldest first.
         var stubs: [Stub] = []
-        /// The number of requests of each stub.
+        /// Each stub's number of requests.
         var uses: [Int] = []
         var defaultAnswer = DefaultAnswer()
-        /// The base URL of the provider under test.
+        /// The provider's base URL.
         var baseURL: URL?
-        /// The encoder of the provider under test.
+        /// The provider's encoder.
         var encoder: JSONEncoder?
         var requests: [ReceivedRequest] = []
-        /// The limit for kept requests, and for the bytes of their bodies. `nil` keeps all.
+        /// The limits for kept requests and for the bytes in their bodies. `nil` keeps all.
         var limit: (count: Int, byteCount: Int)?
         var requestByteCount = 0
         var removedRequestCount = 0
@@ -31,30 +31,30 @@ final class Scope: Sendable {
         var problems: [Problem] = []
         /// The identities of the failures in ``problems``.
         var failures: Set<Int> = []
-        /// When the current test began: in the scope of the process, at the last `reset`.
+        /// When the current test began: in the process's scope, at the last `reset`.
         var currentTestStart = DispatchTime(uptimeNanoseconds: 0)
     }
 
     let name: String
-    /// The class that brings requests here; `nil` for the scope of the process.
+    /// The class that sends requests here; `nil` for the process's scope.
     let protocolClass: URLProtocol.Type?
     let contents: Locked<Contents>
-    /// The created configurations, copied by sessions. They outlive a `reset`, like the sessions.
+    /// The created configurations, copied by sessions. Outlive a `reset`, like the sessions.
     let configurations = Locked<[URLSessionConfiguration]>([])
-    /// Whether the test has failed. Outlives a `reset`, too.
+    /// Whether the test failed. Outlives a `reset`, too.
     let hasTestFailed = Locked(false)
-    /// The logs of all sources, for the attachment of a failed test. They outlive a `reset`, because they know the secrets.
+    /// The logs of all sources, for a failed test's attachment. Outlive a `reset`, because the logs know the secrets.
     let logs = Locked<[@Sendable () -> [any Sendable]]>([])
     /// Whether the app may use the class in other configurations.
     let mayBeInOtherConfigurations: Locked<Bool>
-    /// The earlier number of requests to the mock of the process.
+    /// The number of the process's requests when this scope began.
     let earlierRequestCount: Int
 
     /// - Parameter outer: The scope with the initial encoder and base URL.
     init(name: String, protocolClass: URLProtocol.Type?, within outer: Scope? = nil) {
         self.name = name
         self.protocolClass = protocolClass
-        // Every app knows the class of the process.
+        // Every app knows the process's class.
         mayBeInOtherConfigurations = Locked(protocolClass == nil)
         earlierRequestCount = protocolClass == nil ? 0 : Scope.process.contents.withLock(\.requests.count)
         var contents = Contents()
@@ -62,10 +62,10 @@ final class Scope: Sendable {
         self.contents = Locked(contents)
     }
 
-    /// The scope of code outside every `withScope`.
+    /// The process's scope, for code outside every `withScope`.
     static let process = Scope(name: "of the whole process", protocolClass: nil)
 
-    /// The scope of the current task; `nil` outside every `withScope`.
+    /// The current task's scope; `nil` outside every `withScope`.
     static var current: Scope? { TaskLocalContext.scope as? Scope }
 
     func add(_ stub: Stub) -> Stub {
@@ -80,11 +80,11 @@ final class Scope: Sendable {
 
     func add(_ source: AnswerSource) {
         contents.withLock { $0.sources.append(source) }
-        // The scope of the process never ends, and its tests have no attachments.
+        // The process's scope never ends, and such tests have no attachments.
         if self !== Scope.process { logs.withLock { $0.append(source.log) } }
     }
 
-    /// Whether a request of this `time` belongs to the current test.
+    /// Whether a request at this `time` belongs to the current test.
     func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
 
     /// Whether a session may have settings invisible to a protocol class.
@@ -98,7 +98,7 @@ final class Scope: Sendable {
 
     /// Records `request`, and chooses the answer by the current state.
     ///
-    /// - Parameter time: The time of the request.
+    /// - Parameter time: The request's time.
     /// - Returns: A closure that makes the answer, and whether the closure calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
@@ -119,7 +119,7 @@ final class Scope: Sendable {
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
                 // A handler may return after its test.
                 if let mistake = answer.setupMistake, self.belongsToCurrentTest(time) { self.record(mistake, at: stub?.sourceLocation) }
-                // The scopes of the process and of a server last, so keeping their answers would leak.
+                // The process's and a server's scopes last, so keeping their answers would leak.
                 guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
                 self.contents.withLock {
                     guard $0.limit == nil else { return }
@@ -130,8 +130,8 @@ final class Scope: Sendable {
         )
     }
 
-    /// The answer of the newest matching stub with an answer left, or of a source, or else the default answer. The user's code never runs
-    /// under the lock.
+    /// Chooses the newest matching stub with an answer left, or else a source, or else the default answer. The user's code never runs under
+    /// the lock.
     private func choose(for request: ReceivedRequest) -> Choice {
         let stubs = contents.withLock(\.stubs)
         lazy var lines = RequestLines(request)
@@ -177,14 +177,14 @@ final class Scope: Sendable {
 
     /// The newest stub for `request`, without the test's conditions.
     private func stub(matching request: RequestLines) -> Stub? {
-        contents.withLock(\.stubs).last { !$0.matchers.contains(where: \.isClosure) && $0.matches(request) }
+        contents.withLock(\.stubs).last { !$0.matchers.contains(where: \.runsUserCode) && $0.matches(request) }
     }
 
     private var shownName: String { self === Scope.process ? name : "\"\(name)\"" }
 }
 
 extension Scope.Contents {
-    /// The result of a matching stub.
+    /// A matching stub's result.
     fileprivate enum Use {
         case answer(ResponseFactory, ReceivedRequest)
         /// Its sequence has ended.
@@ -196,8 +196,10 @@ extension Scope.Contents {
     /// Counts a use of `stub` by `request`.
     fileprivate mutating func use(_ stub: Stub, at index: Int, for request: ReceivedRequest) -> Use {
         // An earlier stub may have been removed.
-        let isThere = stubs.indices.contains(index) && stubs[index].id == stub.id
-        guard let index = isThere ? index : stubs.firstIndex(where: { $0.id == stub.id }), uses[index] < stub.times else { return .usedUp }
+        let isUnmoved = stubs.indices.contains(index) && stubs[index].id == stub.id
+        guard let index = isUnmoved ? index : stubs.firstIndex(where: { $0.id == stub.id }), uses[index] < stub.times else {
+            return .usedUp
+        }
         guard let factory = stub.response.factory(after: uses[index]) else { return .exhausted }
         uses[index] += 1
         var request = request
