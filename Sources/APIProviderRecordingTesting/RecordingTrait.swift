@@ -6,20 +6,20 @@ import Foundation
 import MiniRx
 public import Testing
 
-/// Answers a test from a recording, in a mock network of its own: `.mockNetwork(recording: "search")`.
+/// Answers a test from a recording, in a separate mock network: `.mockNetwork(recording: "search")`.
 ///
-/// The issues are those of `.mockNetwork`. With Swift 6.2 or later, a failed test attaches its requests and their answers as a HAR file
-/// without secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode lists it in the test report. A browser's developer
-/// tools open it.
+/// Issues are as with `.mockNetwork`. With Swift 6.2 or later, a failed test attaches the requests and answers as a HAR file without
+/// secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode's test report lists the file. A browser's developer tools open
+/// HAR files.
 public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test, including those of inner suites.
     public var isRecursive: Bool { true }
 
     let recording: Recording
 
-    /// Runs `function`, the `test` or one `testCase`, in a scope of its own, with the recording.
+    /// Runs `function`, the `test` or one `testCase`, in a new scope with the recording.
     ///
-    /// - Throws: The error of the test, unless already recorded as an issue.
+    /// - Throws: The test's error, unless already recorded as an issue.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -55,22 +55,22 @@ extension Trait where Self == RecordingTrait {
     /// writes the file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes
     /// nothing, and fails for changed answers.
     ///
-    /// Recording and verifying need Swift 6.2 or later, where a trait knows whether its test failed.
+    /// Recording and verifying need Swift 6.2 or later, where a trait knows whether the test failed.
     ///
     /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
     ///
     /// - Parameters:
-    ///   - name: The name of the recording.
-    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
-    ///   - kept: Exact names of values that are no secrets.
+    ///   - name: The recording's name.
+    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything inside.
+    ///   - kept: Exact names without secret values.
     ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of other headers to store and compare.
-    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - compared: Other headers to store and compare.
+    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
     ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
-    ///   - filePath: The source file of the test.
+    ///   - filePath: The test's source file.
     public static func mockNetwork(
         recording name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],

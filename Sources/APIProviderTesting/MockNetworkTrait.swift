@@ -4,8 +4,8 @@ package import Foundation
 @_exported public import MiniRxTesting
 public import Testing
 
-/// Gives each test its own mock network, so that tests may run in parallel. Each argument of a parameterized test has its own, too.
-/// `@Suite(.mockNetwork)` is the trait of each test in a suite.
+/// Gives each test a separate mock network, so that tests may run in parallel. In a parameterized test, each argument gets one.
+/// `@Suite(.mockNetwork)` applies to each test in the suite.
 ///
 /// ```swift
 /// @Test(.mockNetwork) func search() async throws {
@@ -20,22 +20,22 @@ public import Testing
 ///
 /// ### Issues
 ///
-/// At the end of the test, the trait records an issue for
+/// At the test's end, the trait records an issue for
 ///
 /// - each request without an answer, even if the app ignores the error;
-/// - each mistake in the setup, even if the app ignores the error: a missing fixture, a value that cannot be encoded, an unreadable entry
-///   of a recording, or the session of an ended scope;
-/// - each unused stub and each sequence with answers left, unless optional, at the line of the stub;
-/// - each stub with another number of requests than expected, at the line of the stub;
+/// - each mistake in the setup, even if the app ignores the error: a missing fixture, a value that cannot be encoded, an unreadable
+///   recording entry, or an ended scope's session;
+/// - each unused stub and each sequence with answers left, unless optional, at the stub's line;
+/// - each stub with another number of requests than expected, at the stub's line;
 /// - a fixture, a response type or a handler without a request.
 ///
 /// Without any request to the mock, the first issue says how to create the provider.
 ///
-/// Expectations in the mock's closures, such as `.handler` and `where:`, belong to the test around them. In the callback of a `subscribe`,
-/// the `forEach` of a stream and the closure of a `dataTask`, a failed `#expect` fails the run, not the test. Keep the value, and check it
-/// in the test.
+/// Expectations in the mock's closures, such as `.handler` and `where:`, belong to the test around them. In a `subscribe` callback, a
+/// stream's `forEach` or a `dataTask` closure, a failed `#expect` fails the run, not the test. Store the value, and check the value in the
+/// test.
 ///
-/// The trait does not report on scopes that the test opens with `withScope`.
+/// The trait does not report on the test's own `withScope`.
 ///
 /// ### The requests of a failed test
 ///
@@ -49,7 +49,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     package struct Addition: Sendable {
         /// Runs a test in its scope.
         package let run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void
-        /// The attachment of a failed test, and the extension of its file; `nil` without requests.
+        /// A failed test's attachment and the file extension; `nil` without requests.
         package let attachment: @Sendable () -> (file: Data, extension: String)?
 
         package init(
@@ -62,12 +62,12 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     package var addition = Addition(
         run: { _, _, function in try await function() }, attachment: { MockURLProtocol.requestsAsText.map { (Data($0.utf8), "txt") } })
 
-    /// Records an issue. Tests of this package replace the closure, because their own output must have no issues.
+    /// Records an issue. This package's tests replace the closure, because their own runs must have no issues.
     var record: @Sendable (String, SourceLocation) -> Void = { Issue.record("\($0)", sourceLocation: $1) }
 
-    /// Runs `function`, the `test` or one `testCase`, in a scope of its own.
+    /// Runs `function`, the `test` or one `testCase`, in a new scope.
     ///
-    /// - Throws: The error of the test, unless already recorded as an issue.
+    /// - Throws: The test's error, unless already recorded as an issue.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
@@ -75,8 +75,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             #if compiler(>=6.2)
             let mock = MockURLProtocol.scopeClass
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
-                // An issue outside of every test, as in the callback of a subscription, reaches all running tests, and the runner, which
-                // reports it.
+                // An issue outside every test, as in a subscription's callback, reaches all running tests, and the runner, which reports
+                // the issue.
                 guard Test.current != nil else { return nil }
                 if issue.isError { mock.hasTestFailed = true }
                 return issue
@@ -96,9 +96,9 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
         }
     }
 
-    // MARK: - The report on a test
+    // MARK: - Reporting
 
-    /// Runs a test, and reports what the mock has seen.
+    /// Runs a test, and reports the mock's problems.
     private func report(on test: Test, _ function: @Sendable () async throws -> Void) async throws {
         let result: Result<Void, any Error>
         do { result = .success(try await function()) } catch { result = .failure(error) }
@@ -121,7 +121,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 // MARK: - Using the trait
 
 extension Trait where Self == MockNetworkTrait {
-    /// Gives each test its own mock network.
+    /// Gives each test a separate mock network.
     public static var mockNetwork: Self { .init() }
 }
 
