@@ -1,7 +1,7 @@
 import Foundation
 public import MiniRx
 
-/// Sends requests. Write a transport of your own to replace `URLSession`.
+/// Sends requests. Write your own transport to replace `URLSession`.
 ///
 /// ```swift
 /// let offline = ClosureTransport { request in
@@ -10,20 +10,20 @@ public import MiniRx
 /// let provider = DefaultAPIProvider(baseURL: api, transport: offline)
 /// ```
 public protocol Transport: Sendable {
-    /// Returns a single that sends `request` at each subscription, and succeeds with the response of any status. Disposing stops the
+    /// Returns a single that sends `request` at each subscription, and succeeds with a response of any status. Disposing stops the
     /// transfer.
     ///
     /// Return redirects as responses: the provider follows them by ``RequestOptions/redirectPolicy``, and calls this method for each next
     /// request. Fail a request with an unknown scheme: nothing else checks the scheme. The URL has no fragment.
     ///
-    /// A transport without support for files or streams may return the body in memory. The body then goes to the file, or is the only chunk
-    /// of the stream.
+    /// A transport without support for files or streams may return the body in memory. The body then goes to the file, or is the stream's
+    /// only chunk.
     func send(_ request: PreparedRequest) -> Single<APIResponse>
 
-    /// Returns the header fields that the transport would now add to `request`, or replace: cookies, and the configuration's defaults.
+    /// Returns the header fields that the transport would add or replace in `request` now: cookies, and the configuration's defaults.
     ///
-    /// For a cache, because a response may vary by them. The default `nil` means unknown: a response that varies by `Authorization` or
-    /// `Cookie` is then stored only if the request itself has that header. Return `[:]` for no fields.
+    /// For a cache, because a response may vary by these fields. The default `nil` means unknown: a response that varies by `Authorization`
+    /// or `Cookie` is then stored only if the request itself has that header. Return `[:]` for no fields.
     func addedHeaders(for request: PreparedRequest) -> HTTPHeaders?
 }
 

@@ -105,7 +105,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
                 try validate(response)
             } else if !response.httpResponse.isSuccessful {
                 try checkStatus(of: response)
-            } else if response.file == nil, response.httpResponse.isUnaskedPart(range: response.request.headers["Range"]),
+            } else if response.file == nil, response.httpResponse.isUnrequestedPart(range: response.request.headers["Range"]),
                 Response.self != Void.self
             {
                 throw APIError.unacceptableStatus(response)

@@ -39,7 +39,7 @@ extension SingleEvent<APIResponse> {
         switch self {
         // A transport of the app may return a part in memory.
         case .success(let response): [206, 400, 412, 416, 501].contains(response.statusCode) && response.file == nil
-        case .failure(let error): (error as? APIError)?.underlying is UnfitPart
+        case .failure(let error): (error as? APIError)?.underlying is UnexpectedRange
         }
     }
 }

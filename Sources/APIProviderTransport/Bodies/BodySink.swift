@@ -1,6 +1,6 @@
 import Foundation
 
-/// The place for the bytes of a body.
+/// The place for a body's bytes.
 enum BodySink {
     case memory(Data)
     case file(PartialFile)
@@ -23,7 +23,7 @@ enum BodySink {
         guard case .memory(var data) = self else { return }
         // Most bodies come in one piece.
         if data.isEmpty { return self = .memory(chunk) }
-        // With one reference left, the bytes are appended without a copy.
+        // With one reference left, appending makes no copy.
         self = .memory(Data())
         data.append(chunk)
         self = .memory(data)

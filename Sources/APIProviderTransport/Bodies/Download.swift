@@ -1,25 +1,25 @@
 package import Foundation
 package import MiniRx
 
-/// Keeps the file of a download on its way from the transport to the endpoint, because a middleware may make the response anew.
+/// Passes a downloaded file from the transport to the endpoint, because a middleware may replace the response.
 package final class Download: Sendable {
-    /// The URL of an endpoint whose bytes stay if the download fails; otherwise `nil`.
+    /// The URL of an endpoint that keeps a failed download's bytes; otherwise `nil`.
     package let resumableURL: URL?
     private let file = Locked<PartialFile?>(nil)
-    /// The resumable file of the last attempt, which is locked until the end of the request.
+    /// The last attempt's resumable file, locked until the request's end.
     private let resumable = Locked<(file: PartialFile?, isEnded: Bool)>((nil, false))
 
     package init(resumableURL: URL? = nil) { self.resumableURL = resumableURL }
 
     func receive(_ file: PartialFile) { _ = self.file.withLock { exchange(&$0, with: file) } }
 
-    /// Returns the whole file that has come last, and keeps it no longer.
+    /// Takes out the latest whole file.
     @discardableResult
     package func take() -> PartialFile? { file.withLock { $0.take() } }
 
     /// Opens the resumable file for another attempt. Returns `nil` if the file system cannot lock files.
     ///
-    /// - Throws: An error that says why the file cannot be written, such as that another download writes it.
+    /// - Throws: An error with the reason, such as another download to the same file.
     package func openResumable(_ destination: URL, _ url: URL) throws -> PartialFile? {
         releaseFiles()
         let file = try PartialFile.resumable(destination, url)
@@ -35,10 +35,10 @@ package final class Download: Sendable {
         return file
     }
 
-    /// Removes a resumable file at its end, if it was not moved: the request has succeeded without it.
+    /// Removes an unmoved resumable file at the end: the request succeeded without that file.
     package func removeAtEnd() { resumable.withLock(\.file)?.resumption?.removeAtEnd() }
 
-    /// Ends the request: a file that was not moved is removed, or stays for another request.
+    /// Ends the request: an unmoved file is removed, or stays for another request.
     package func close() {
         resumable.withLock { $0.isEnded = true }
         releaseFiles()
@@ -51,7 +51,7 @@ package final class Download: Sendable {
 }
 
 extension Single {
-    /// Calls `cleanUp` before the event is delivered, and again when the single is disposed.
+    /// Calls `cleanUp` before delivering the event, and again on dispose.
     package func cleaningUp(_ cleanUp: @escaping @Sendable () -> Void) -> Single {
         .create { observer in
             let subscription = subscribe { event in

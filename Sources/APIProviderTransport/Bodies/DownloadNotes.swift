@@ -4,32 +4,32 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What is known of the bytes of a download that has not ended: which version of which file they are.
+/// Says which version of which file an unfinished download's bytes belong to.
 ///
-/// URLs may have secrets, so only their hashes are written.
+/// URLs may contain secrets, so only their hashes are written.
 struct DownloadNotes: Codable, Sendable {
-    /// Stands for the URL of the endpoint.
+    /// A hash of the endpoint's URL.
     let endpoint: String
-    /// Stands for the path of the URL that has answered. One entity tag may stand for two files, where it is made of a time and a size.
+    /// A hash of the answering URL's path. Two files may share an entity tag made from a time and a size.
     let path: String
     /// A strong entity tag (RFC 9110, section 8.8.3).
     let eTag: String
-    /// The number of bytes of the whole file.
+    /// The whole file's number of bytes.
     let length: Int64
-    /// The number of bytes that also a power failure leaves.
+    /// The number of bytes that survive a power failure.
     var synchronized: Int64 = 0
-    /// The boot of the system in which the other bytes were written.
+    /// The system boot in which the other bytes were written.
     var boot = Self.currentBoot
 
-    /// Returns `nil` unless the rest of this response could be asked for.
+    /// `nil` if the rest of this response could not be requested.
     init?(_ response: HTTPURLResponse, endpoint: String) {
         guard response.statusCode == 200, let eTag = response.strongETag, let length = response.bodyLength else { return nil }
-        (self.endpoint, path, self.eTag, self.length) = (endpoint, response.hashOfPath, eTag, length)
+        (self.endpoint, path, self.eTag, self.length) = (endpoint, response.pathHash, eTag, length)
     }
 
-    /// Whether a 206 has the part of the same file from `offset` on, and tells its length. The part may end early.
+    /// Whether a 206 continues the same file at `offset`, with a stated length. The part may end early.
     func areContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
-        guard !response.isCoded, response.strongETag == eTag, response.hashOfPath == path, let range = response.contentRange else {
+        guard !response.isCoded, response.strongETag == eTag, response.pathHash == path, let range = response.contentRange else {
             return false
         }
         return range.first == offset && range.length == length && range.last < length
@@ -38,7 +38,7 @@ struct DownloadNotes: Codable, Sendable {
 
     // MARK: - The file
 
-    /// Reads the notes at `path`. Returns `nil` if they are missing or damaged, or are not a file of this user alone.
+    /// Reads the notes at `path`; `nil` if missing, damaged, or not this user's file.
     init?(contentsOf path: String) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -56,10 +56,10 @@ struct DownloadNotes: Codable, Sendable {
         try PartialFile.replace(file, with: JSONEncoder().encode(self), mode: 0o600, name: name)
     }
 
-    /// The end of the name of notes that are being written. It is always the same, so that those of a killed process can be removed.
+    /// The suffix of notes during a write: always the same, so that a killed process's notes can be removed.
     static let newSuffix = ".new"
 
-    /// The identity of the time since the system was started; `nil` if the system does not tell.
+    /// Identifies the time since the system's start; `nil` if unknown.
     static let currentBoot: String? = {
         #if canImport(Darwin)
         var (id, size) = ([UInt8](repeating: 0, count: 64), 64)
@@ -72,17 +72,17 @@ struct DownloadNotes: Codable, Sendable {
 }
 
 extension stat {
-    /// Whether it is a regular file of this user, and has one name.
+    /// Whether this is the user's regular file, with one name.
     var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_nlink == 1 }
 }
 
 extension HTTPURLResponse {
-    /// The entity tag, if it is a strong one.
+    /// The entity tag, if strong.
     fileprivate var strongETag: String? {
         joinedValue(forHTTPHeaderField: "ETag").flatMap { $0.isStrongETag ? $0 : nil }
     }
 
-    fileprivate var hashOfPath: String {
+    fileprivate var pathHash: String {
         (url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }?.percentEncodedPath ?? "").fileNameHash
     }
 }

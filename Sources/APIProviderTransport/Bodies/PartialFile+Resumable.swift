@@ -2,29 +2,29 @@ package import Foundation
 import MiniRx
 
 extension PartialFile {
-    /// Opens the file that an earlier download to `destination` has left, or a new one, and locks it for all processes.
+    /// Opens the file left by an earlier download to `destination`, or a new one, and locks the file for all processes.
     ///
-    /// If a download of this process has ended, it waits for its last write.
+    /// Waits for the last write of an ended download in this process.
     ///
-    /// - Parameter attempts: How often another download may end between the opening and the locking. Some network file systems never tell
-    ///   whether two files are the same.
+    /// - Parameter attempts: How often another download may end between opening and locking. Some network file systems never tell whether
+    ///   two files are the same.
     /// - Returns: `nil` if the file system cannot lock files.
     package static func resumable(_ destination: URL, _ endpoint: URL, attempts: Int = 10) throws -> PartialFile? {
         let target = try Target(of: destination)
         let path = target.partialPath
-        // The owner must be able to open it again, whatever the mode of the whole file.
+        // The owner must be able to open the file again, whatever the whole file's mode.
         let mode = (target.mode ?? 0o666) | 0o600
         let descriptor = open(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, mode)
         var isInPlace = false
         defer { if !isInPlace, descriptor >= 0 { close(descriptor) } }
         var opened = stat()
         guard descriptor >= 0, fstat(descriptor, &opened) == 0 else {
-            throw [ELOOP, EISDIR, ENXIO].contains(errno) ? notOurs(path, destination) : CocoaError.writing(destination, errno)
+            throw [ELOOP, EISDIR, ENXIO].contains(errno) ? foreignFileError(path, destination) : CocoaError.writing(destination, errno)
         }
-        // One without a name was moved or removed after it was opened.
-        guard opened.isOwnFile || opened.st_nlink == 0 else { throw notOurs(path, destination) }
+        // A file without a name was moved or removed after the opening.
+        guard opened.isOwnFile || opened.st_nlink == 0 else { throw foreignFileError(path, destination) }
         guard attempts > 0, try lock(descriptor, path, destination) else {
-            // What an earlier download has left stays.
+            // An earlier download's bytes stay.
             if opened.st_size == 0, access(Resumption.notesPath(of: path), F_OK) != 0 { unlink(path) }
             return nil
         }
@@ -46,7 +46,7 @@ extension PartialFile {
         throw CocoaError.writing(destination, .fileLocking, "another download to it is going on")
     }
 
-    /// The status of an open file; `nil` if `path` is not its name, because it was moved or removed.
+    /// An open file's status; `nil` if the file at `path` was moved or removed.
     static func status(of descriptor: Int32, at path: String) -> stat? {
         var (opened, named) = (stat(), stat())
         guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev
@@ -54,14 +54,14 @@ extension PartialFile {
         return opened
     }
 
-    private static func notOurs(_ path: String, _ destination: URL) -> CocoaError {
+    private static func foreignFileError(_ path: String, _ destination: URL) -> CocoaError {
         let name = (path as NSString).lastPathComponent
         return .writing(destination, .fileWriteFileExists, "its partial file \(name) is not a regular file of this user with one name")
     }
 }
 
 extension PartialFile.Target {
-    /// `.video.mp4.partial` beside `video.mp4`. A name that would be too long with that of the notes is cut, and ends in a hash.
+    /// `.video.mp4.partial` beside `video.mp4`. A name too long for the notes' suffix is cut, and ends in a hash.
     fileprivate var partialPath: String {
         let name = (path as NSString).lastPathComponent
         let longest = 255 - "..partial.notes.new".utf8.count

@@ -5,17 +5,17 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// A file that is written next to its destination, and replaces the destination when it is complete. If it has not been moved, it is removed with
-/// its last reference, unless its ``Resumption`` keeps it.
+/// A file written next to the destination. When complete, the file replaces the destination. An unmoved file is removed with the last
+/// reference, unless a ``Resumption`` keeps the bytes.
 ///
-/// It only replaces a regular file, and keeps its mode. A link to one is followed. A process that is killed leaves it there: it is hidden, and its
-/// name ends in `.download`. One thread at a time may write.
+/// Replaces only a regular file, and keeps that file's mode. A link to a regular file is followed. A killed process leaves a hidden file,
+/// with a name ending in `.download`. One thread at a time may write.
 package final class PartialFile: Sendable {
     private struct State {
-        /// `nil` once it is closed.
+        /// `nil` when closed.
         var descriptor: Int32?
         var isMoved = false
-        /// Whether a call on the descriptor is going on, which closes the file at its end if it was released meanwhile.
+        /// Whether a call is using the descriptor. If the file is released meanwhile, the call closes the file at the end.
         var isInUse = false
         var isReleased = false
     }
@@ -24,15 +24,15 @@ package final class PartialFile: Sendable {
     private let target: Target
     private let path: String
     private let state: Locked<State>
-    /// What is known of the bytes of a file that stays if the download fails.
+    /// Set for a file that stays if the download fails.
     package let resumption: Resumption?
 
     /// Creates the file, under a hidden name.
     ///
     /// - Parameters:
     ///   - destination: The file to replace.
-    ///   - mode: The permissions of a new file, before the process's umask is applied.
-    ///   - name: The hidden name; `nil` is one that no other file has.
+    ///   - mode: A new file's permissions, before the process's umask.
+    ///   - name: The hidden name; `nil` means a unique name.
     init(beside destination: URL, mode: mode_t = 0o666, name: String? = nil) throws {
         (self.destination, resumption) = (destination, nil)
         target = try Target(of: destination)
@@ -43,10 +43,10 @@ package final class PartialFile: Sendable {
         state = Locked(State(descriptor: descriptor))
     }
 
-    /// Throws if no file can be written to `destination`, as far as that can be known before.
+    /// Throws if no file can be written to `destination`, as far as that is known in advance.
     package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
-    /// - Parameter descriptor: A file that this process has locked.
+    /// - Parameter descriptor: A file locked by this process.
     init(_ destination: URL, _ target: Target, _ descriptor: Int32, _ resumption: Resumption) {
         (self.destination, self.target, self.resumption) = (destination, target, resumption)
         (path, state) = (resumption.path, Locked(State(descriptor: descriptor)))
@@ -59,7 +59,7 @@ package final class PartialFile: Sendable {
 
     // MARK: - Closing
 
-    /// Closes the file: at once, or at the end of the call that another thread makes. Later calls fail.
+    /// Closes the file: at once, or at the end of another thread's running call. Later calls fail.
     package func release() {
         resumption?.expectLastWrite()
         let isInUse = state.withLock { state in
@@ -95,15 +95,15 @@ package final class PartialFile: Sendable {
 
     // MARK: - Writing
 
-    /// Prepares a resumable file for the body of `response`: to go on, or to begin anew.
+    /// Prepares a resumable file for the body of `response`: to continue, or to start over.
     ///
-    /// - Returns: The number of bytes that are there, and of the whole. The whole is `nil` if the bytes do not stay.
-    /// - Throws: ``UnfitPart`` if the response is another part than the one that is missing.
+    /// - Returns: The number of existing bytes, and the whole length: `nil` if the bytes do not stay.
+    /// - Throws: ``UnexpectedRange`` for another part than the missing one.
     func begin(_ response: HTTPURLResponse) throws -> (count: Int64, length: Int64?) {
         try withDescriptor { try resumption?.begin(response, in: $0) ?? (0, nil) }
     }
 
-    /// Drops the bytes of a resumable file.
+    /// Drops a resumable file's bytes.
     package func discard() throws { try withDescriptor { try resumption?.discard($0) } }
 
     func append(_ chunk: Data) throws {
@@ -119,10 +119,10 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Closes the whole file. A resumable one is closed after it was moved, so that nobody else writes it until then.
+    /// Closes the whole file. A resumable file is closed after the move, so that nobody else writes to it before.
     ///
-    /// - Parameter isDurable: Whether to wait until the file reaches the disk before it is moved. Otherwise the destination may be empty
-    ///   after a power failure. This is also the call in which a network file system may report that the disk is full.
+    /// - Parameter isDurable: Whether to wait until the file reaches the disk before the move. Otherwise the destination may be empty after
+    ///   a power failure. This is also where a network file system may report a full disk.
     func finish(isDurable: Bool = true) throws {
         defer { if resumption == nil { close() } }
         try withDescriptor { descriptor in
@@ -131,31 +131,31 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do it.
+    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do that.
     static func synchronize(_ descriptor: Int32, _ destination: URL) throws -> Bool {
         #if canImport(Darwin)
-        // Apple's `fsync` does not make the drive write. Some file systems have no barrier, and some have no other way, either.
+        // Apple's `fsync` does not make the drive write. Some file systems have no barrier, and some no other way, either.
         if fcntl(descriptor, F_BARRIERFSYNC) == 0 || fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
         let reachesDisk = false
         #else
         let reachesDisk = true
         #endif
         while fsync(descriptor) != 0 {
-            // Some file systems cannot do it.
+            // Some file systems cannot synchronize.
             if errno == EINVAL { return false }
             guard errno == EINTR else { throw CocoaError.writing(destination, errno) }
         }
         return reachesDisk
     }
 
-    /// Moves the whole file to its destination, unless that was done before.
+    /// Moves the whole file to the destination, unless already moved.
     package func moveToDestination() throws {
         guard let resumption else { return try move() }
         if state.withLock(\.isMoved) { return }
         try withDescriptor { descriptor in
             try resumption.checkPlace(descriptor)
             try move()
-            // Only now, because the next attempt must be able to open a file that was not moved.
+            // Only now, because the next attempt must be able to open an unmoved file.
             if let mode = target.mode { fchmod(descriptor, mode) }
             try? resumption.removeNotes()
         }
@@ -165,7 +165,7 @@ package final class PartialFile: Sendable {
     private func move() throws {
         try state.withLock { state in
             if state.isMoved { return }
-            // Something else may stand there by now.
+            // By now, something else may be there.
             _ = try Target.mode(of: target.path, for: destination)
             guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
             state.isMoved = true
@@ -175,8 +175,8 @@ package final class PartialFile: Sendable {
     /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
     /// - Parameters:
-    ///   - name: The hidden name; `nil` is one that no other file has.
-    ///   - isDurable: Whether the file is also complete after a power failure.
+    ///   - name: The hidden name; `nil` means a unique name.
+    ///   - isDurable: Whether the file is complete even after a power failure.
     package static func replace(
         _ destination: URL, with data: Data, mode: mode_t = 0o666, name: String? = nil, isDurable: Bool = true
     ) throws {
@@ -190,10 +190,10 @@ package final class PartialFile: Sendable {
 // MARK: - The destination
 
 extension PartialFile {
-    /// The file that is replaced: the destination after symbolic links are resolved.
+    /// The file to replace: the destination with symbolic links resolved.
     struct Target {
         let path: String
-        /// The mode of the old file, if there is one.
+        /// The old file's mode, if any.
         let mode: mode_t?
 
         var folder: String { (path as NSString).deletingLastPathComponent }
@@ -215,7 +215,7 @@ extension PartialFile {
             guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw CocoaError.writing(destination, ENOENT) }
         }
 
-        /// The mode of a regular file, or `nil` if nothing is there. Throws if something else is there.
+        /// A regular file's mode, or `nil` if nothing is there. Throws if something else is there.
         static func mode(of path: String, for destination: URL) throws -> mode_t? {
             var status = stat()
             guard lstat(path, &status) == 0 else {
@@ -239,7 +239,7 @@ extension PartialFile {
 // MARK: - Errors
 
 extension CocoaError {
-    /// The error for a `file` that cannot be written, by the number of a POSIX error.
+    /// The error for an unwritable `file`, by a POSIX error number.
     static func writing(_ file: URL, _ number: Int32) -> CocoaError {
         let (code, reason): (CocoaError.Code, String) =
             switch number {

@@ -1,23 +1,23 @@
 package import Foundation
 package import MiniRx
 
-/// Buffers the bytes of a stream between its transfer and its reader.
+/// Buffers a stream's bytes between the transfer and the reader.
 ///
-/// If the reader is behind, ``isWritable`` is false: then the transfer should pause until ``onWritable(_:)`` calls its closure.
+/// If the reader is behind, ``isWritable`` is false. Then the transfer should pause until ``onWritable(_:)`` calls the closure.
 ///
-/// A reader leaves when its iterator is released or its task is cancelled.
+/// A reader leaves when the iterator is released or the task is cancelled.
 package final class StreamBuffer: Sendable {
     /// The number of buffered bytes at which the transfer should pause.
     package static let highWaterMark = 65_536
 
     private struct State {
-        /// The chunks that the reader has not read yet. Joining them would copy the bytes and fragment the heap.
+        /// The unread chunks. Joining them would copy the bytes and fragment the heap.
         var waiting: ArraySlice<Data> = []
         var count = 0
-        /// The end of the stream, or its error; `nil` while more bytes may arrive.
+        /// The stream's end or error; `nil` while more bytes may arrive.
         var end: Result<Data?, any Error>?
         var reader: CheckedContinuation<Data?, any Error>?
-        /// Called when a full buffer has become less than half full.
+        /// Called when a full buffer becomes less than half full.
         var writableCallbacks: [@Sendable () -> Void] = []
         /// Called when the buffer is empty and the reader asks for more bytes, or when the reader leaves.
         var drainedCallbacks: [@Sendable () -> Void] = []
@@ -28,7 +28,7 @@ package final class StreamBuffer: Sendable {
 
         mutating func takeFirst() -> Data? {
             guard let chunk = waiting.first else { return nil }
-            // `removeFirst()` of a slice leaves the element in the array, so its bytes are released first.
+            // A slice's `removeFirst()` leaves the element in the array, so the bytes are released first.
             waiting[waiting.startIndex] = Data()
             waiting.removeFirst()
             count -= chunk.count
@@ -46,8 +46,8 @@ package final class StreamBuffer: Sendable {
     /// Whether the transfer may continue: false while the reader is behind.
     package var isWritable: Bool { state.withLock(\.isWritable) }
 
-    /// Calls `proceed` once: immediately, if the buffer is writable. Otherwise, as soon as the buffer is less than
-    /// half full, the stream ends, or the reader leaves, on the thread on which that happens.
+    /// Calls `proceed` once: immediately, if the buffer is writable. Otherwise, as soon as the buffer is less than half full, the stream
+    /// ends, or the reader leaves, on that event's thread.
     package func onWritable(_ proceed: @escaping @Sendable () -> Void) {
         let isWritable = state.withLock { state in
             if !state.isWritable { state.writableCallbacks.append(proceed) }
@@ -56,8 +56,8 @@ package final class StreamBuffer: Sendable {
         if isWritable { proceed() }
     }
 
-    /// Calls `body` once the reader has read everything and waits for more, or has left: immediately if that is so already, and otherwise
-    /// on the thread on which it happens. After the end of the stream, the reader need not wait for more.
+    /// Calls `body` when the reader has read everything and waits for more, or leaves: immediately if so already, and otherwise on that
+    /// event's thread. After the stream's end, the reader need not wait for more.
     package func onDrained(_ body: @escaping @Sendable () -> Void) {
         let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
@@ -67,7 +67,7 @@ package final class StreamBuffer: Sendable {
         if isDrained { body() }
     }
 
-    /// Adds bytes. They are dropped if the reader has left.
+    /// Adds bytes, or drops them if the reader has left.
     package func append(_ chunk: Data) {
         guard !chunk.isEmpty else { return }
         let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
@@ -128,7 +128,7 @@ package final class StreamBuffer: Sendable {
         return ready
     }
 
-    /// Called when the reader leaves. Ends the transfer and drops the buffered bytes.
+    /// Ends the transfer and drops the buffered bytes. Call this when the reader leaves.
     func cancel(_ reason: any Error = CancellationError()) {
         let old = state.withLock { state in
             defer { state = State(end: .failure(reason)) }

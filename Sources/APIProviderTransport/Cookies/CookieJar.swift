@@ -5,21 +5,21 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Stores and sends cookies for a network stack without cookies of its own (RFC 6265bis, section 5).
+/// Stores and sends cookies for a network stack that handles none (RFC 6265bis, section 5).
 struct CookieJar: Sendable {
     @HiddenFromReflection private var storage: Storage
     var sendsCookies = true
     var acceptsCookies = true
 
-    /// The storage of a network stack, or one created at the first cookie: creating one costs more than a request.
+    /// A given storage, or one created at the first cookie: the creation costs more than a request.
     private enum Storage: Sendable {
         case given(HTTPCookieStorage)
-        case own(Locked<HTTPCookieStorage?>)
+        case onDemand(Locked<HTTPCookieStorage?>)
 
-        var made: HTTPCookieStorage? {
+        var existing: HTTPCookieStorage? {
             switch self {
             case .given(let storage): storage
-            case .own(let storage): storage.withLock { $0 }
+            case .onDemand(let storage): storage.withLock { $0 }
             }
         }
     }
@@ -29,10 +29,10 @@ struct CookieJar: Sendable {
     }
 
     /// Creates cookies in memory.
-    init() { storage = .own(Locked(nil)) }
+    init() { storage = .onDemand(Locked(nil)) }
 
     private var storageForNewCookie: HTTPCookieStorage? {
-        guard case .own(let storage) = storage else { return storage.made }
+        guard case .onDemand(let storage) = storage else { return storage.existing }
         let new = URLSessionConfiguration.ephemeral.httpCookieStorage
         return storage.withLock { storage in
             storage = storage ?? new
@@ -40,20 +40,20 @@ struct CookieJar: Sendable {
         }
     }
 
-    /// The value of the header `Cookie` for `request`; `nil` without cookies, or for a request with its own.
+    /// The `Cookie` header for `request`; `nil` without cookies, or if the request already has that header.
     func header(for request: PreparedRequest) -> String? {
-        guard sendsCookies, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.made,
+        guard sendsCookies, request.handlesCookies, request.headers["Cookie"] == nil, let storage = storage.existing,
             storage.cookies?.isEmpty == false
         else { return nil }
         return storage.header(for: request.url)
     }
 
-    /// Stores the cookies of the `response` to `request`.
+    /// Stores the cookies in the `response` to `request`.
     func storeCookies(of response: HTTPURLResponse, to request: PreparedRequest) {
         guard acceptsCookies, request.handlesCookies, let url = response.url,
             let fields = response.joinedValue(forHTTPHeaderField: "Set-Cookie"), let storage = storageForNewCookie
         else { return }
-        // More than these would not be kept.
+        // More would not be kept.
         for field in fields.setCookieFields.suffix(HTTPCookieStorage.maxPerHost) {
             if let cookie = SetCookie(field), let host = url.host?.lowercased() { storage.store(cookie, from: url, host: host) }
         }
@@ -81,7 +81,7 @@ extension HTTPCookieStorage {
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
         properties[.expires] = cookie.expires
         let old = cookies(for: url)?.first { $0.name == cookie.name && $0.domain == domain && $0.path == path }
-        if let new = KeptCookie(properties: properties, created: old?.created) { setCookie(new) }
+        if let new = DatedCookie(properties: properties, created: old?.created) { setCookie(new) }
     }
 
     private func hasSecureCookie(named name: String, domain: String, path: String) -> Bool {
@@ -98,9 +98,9 @@ extension HTTPCookieStorage {
         inOrder.prefix(all.count - Self.maxPerHost).forEach(deleteCookie)
     }
 
-    /// The value of a Cookie header for `url`; `nil` without cookies.
+    /// A Cookie header's value for `url`; `nil` without cookies.
     fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
-        // On Linux the storage compares the host alone, and returns cookies in no order.
+        // On Linux, the storage compares only the host, and returns cookies in no order.
         let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && $0.expiresDate ?? .distantFuture > date }
             .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
         let header = cookies.reduce(into: "") { header, cookie in
@@ -111,8 +111,8 @@ extension HTTPCookieStorage {
     }
 }
 
-/// A cookie with the creation time of the replaced one. Foundation on Linux gives each cookie the current time.
-private final class KeptCookie: HTTPCookie, @unchecked Sendable {  // It only adds a stored `let` of a Sendable type.
+/// A cookie with the replaced cookie's creation time. On Linux, Foundation gives each cookie the current time.
+private final class DatedCookie: HTTPCookie, @unchecked Sendable {  // Only adds a stored `let` of a Sendable type.
     private let firstCreated: TimeInterval?
 
     init?(properties: [HTTPCookiePropertyKey: Any], created: TimeInterval?) {
@@ -153,12 +153,12 @@ extension URL {
 }
 
 extension String {
-    /// Whether this path is below a cookie's.
+    /// Whether this path is inside a cookie's.
     fileprivate func matches(cookiePath path: String) -> Bool {
         path == "/" || self == path || hasPrefix(path.hasSuffix("/") ? path : path + "/")
     }
 
-    /// Whether this host is a cookie's, or below. A domain with hosts below begins with a dot.
+    /// Whether this host is a cookie's, or a subdomain. A domain with subdomains begins with a dot.
     fileprivate func matches(cookieDomain domain: String) -> Bool {
         let (name, domain) = (drop { $0 == "." }, domain.drop { $0 == "." })
         return name == domain || name.hasSuffix(".\(domain)")

@@ -1,12 +1,12 @@
 import Foundation
 
-/// The cookie and the attributes of a Set-Cookie field (RFC 6265bis, section 5.6).
+/// A Set-Cookie field's cookie and attributes (RFC 6265bis, section 5.6).
 package struct SetCookie {
     package let name: String
     package let value: String
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
-    /// `nil` means that the URL decides.
+    /// `nil` leaves the path to the URL.
     private(set) var path: String?
     /// Lowercase, without a leading dot. Empty means the host only, without subdomains.
     private var domain = ""
@@ -53,15 +53,15 @@ package struct SetCookie {
     /// The cookie's expiry; `nil` for a session cookie. Max-Age takes precedence over Expires.
     var expires: Date? { maxAgeEnd ?? expiresAttribute }
 
-    /// The domain of the cookie, with a leading dot for subdomains, too; `nil` if `host` may not set the cookie.
+    /// The cookie's domain, with a leading dot to include subdomains; `nil` if `host` may not set the cookie.
     func domain(from host: String) -> String? {
-        // No cookie may be for the subdomains of an address or of a public suffix.
+        // No cookie may include the subdomains of an address or a public suffix.
         let mustBeHostOnly = host.isAddress || domain.isPublicSuffix
         if domain.isEmpty || domain == host && mustBeHostOnly { return host }
         return domain == host || host.hasSuffix(".\(domain)") && !mustBeHostOnly ? ".\(domain)" : nil
     }
 
-    /// Whether the cookie meets the requirements of a `__Host-` or `__Secure-` prefix in its name (section 4.1.3).
+    /// Whether the cookie meets the requirements of a `__Host-` or `__Secure-` prefix in the name (section 4.1.3).
     func satisfiesNamePrefix(isHostOnly: Bool) -> Bool {
         let name = (name.isEmpty ? value : name).lowercased()
         if name.hasPrefix("__host-") { return !self.name.isEmpty && isSecure && isHostOnly && path == "/" }
@@ -72,13 +72,13 @@ package struct SetCookie {
 // MARK: - Fields and domains
 
 extension HTTPHeaders {
-    /// The single `Set-Cookie` fields of a response.
+    /// A response's single `Set-Cookie` fields.
     @_spi(Transports) public var setCookieFields: [String] { self["Set-Cookie"]?.setCookieFields ?? [] }
 }
 
 extension String {
-    /// The single fields of several Set-Cookie fields, joined by `HTTPURLResponse` with ", ". A comma before a name and "=" begins a new
-    /// cookie, unlike the comma in a date.
+    /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name and "=" begins a new cookie, unlike a date's
+    /// comma.
     package var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }
@@ -90,12 +90,12 @@ extension String {
         }
     }
 
-    /// Whether a host is an IP address.
+    /// Whether this host is an IP address.
     fileprivate var isAddress: Bool {
         contains(":") || split(separator: ".").last?.utf8.allSatisfy(\.isDigit) == true
     }
 
-    /// Whether a domain belongs to many owners, without the list of public suffixes: "com", and "co.uk" and the like.
+    /// Whether this domain is shared by many owners, such as "com" and "co.uk". A guess without the list of public suffixes.
     fileprivate var isPublicSuffix: Bool {
         let labels = split(separator: ".")
         guard labels.count == 2 else { return labels.count < 2 }

@@ -1,19 +1,19 @@
 public import Foundation
 
 extension APIError: LocalizedError {
-    /// One sentence for the people who use the app, which is also its `localizedDescription`. It contains no method, URL, number, status or
-    /// name of a type, except where the words are not ours:
+    /// One sentence for the app's users, also the `localizedDescription`. Contains no method, URL, number, status or type name, except in
+    /// words from elsewhere:
     ///
-    /// - The words of a `URLError` are the system's on Apple's systems, which are localized. The other sentences are in English.
-    /// - A server's words stand in the place of ours where somebody vouches for them: the app, by the `errorMessage` of its provider or
-    ///   endpoint, or, for a 4xx, the type `application/problem+json` (RFC 9457).
-    /// - Another underlying error of ``transport(_:underlying:)`` has its own words, if it has any.
+    /// - On Apple's systems, a `URLError` has the system's localized words. The other sentences are in English.
+    /// - A server's words are used if vouched for: by the app, with the provider's or endpoint's `errorMessage`, or, for a 4xx, by the type
+    ///   `application/problem+json` (RFC 9457).
+    /// - Another underlying error of ``transport(_:underlying:)`` speaks for itself, if it has words.
     ///
-    /// For the developer, see ``description``. The guide has a page with both: What an error says.
+    /// For the developer, see ``description``. The guide's page "What an error says" shows both.
     public var errorDescription: String? { userMessage }
 
-    /// A sentence for people that says what to do: check the connection, sign in again, or try again, after the `Retry-After` of the
-    /// response if it has one. `nil` if there is nothing to do.
+    /// A sentence that tells users what to do: check the connection, sign in again, or try again, after the response's `Retry-After` if
+    /// any. `nil` if there is nothing to do.
     public var recoverySuggestion: String? {
         switch self {
         case .invalidRequest, .decoding: nil
@@ -28,7 +28,7 @@ extension APIError: LocalizedError {
         case .invalidRequest: "The request could not be made."
         case .signedOut: "You are signed out."
         case .transport(_, let underlying): urlError?.userMessage ?? underlying.userMessage(by: redactor)
-        case .unacceptableStatus(let response): response.userMessageOfServer.map(redactor.message) ?? response.userMessage
+        case .unacceptableStatus(let response): response.serverUserMessage.map(redactor.message) ?? response.userMessage
         case .decoding(let response, _, _): response.errorMessage.map(redactor.message) ?? "The server's answer could not be read."
         }
     }
@@ -37,7 +37,7 @@ extension APIError: LocalizedError {
 // MARK: - Sentences about other errors
 
 extension Error {
-    /// A sentence for people about an error of the app, of a transport or of the file system.
+    /// A sentence for users about the app's, a transport's or the file system's error.
     fileprivate func userMessage(by redactor: Redactor) -> String {
         if let error = self as? CocoaError, (self as NSError).domain == NSCocoaErrorDomain {
             switch error.code {
@@ -80,7 +80,7 @@ extension APIResponse {
 }
 
 extension Double {
-    /// A number of seconds in words, rounded up: `2 minutes`.
+    /// These seconds in words, rounded up: `2 minutes`.
     fileprivate var inWords: String {
         let units: [(length: Double, name: String)] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
         let seconds = Swift.min(Swift.max(self, 1), 86_400 * 365)

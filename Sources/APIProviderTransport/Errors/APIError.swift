@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The error of a request, with one sentence for the screen and one for the developer.
+/// A request's error, with one sentence for the screen and one for the developer.
 ///
 /// ``errorDescription``, also the `localizedDescription`, is for the app's users. ``description``, in `print`, logs and tests, is the
 /// request and its failure, with the redaction of ``Redaction/standard``.
@@ -20,14 +20,14 @@ public enum APIError: Error, Sendable {
     case invalidRequest(reason: String, underlying: (any Error)? = nil)
     /// The user signed out before the request was sent or resent.
     case signedOut
-    /// No complete response arrived, or it could not be saved. The underlying error is usually a `URLError`. See ``urlError``.
+    /// No complete response arrived, or the response could not be saved. The underlying error is usually a `URLError`. See ``urlError``.
     case transport(PreparedRequest, underlying: any Error)
     /// The status is outside 200...299 (for ``ServerSentEvents``: neither 200 nor 204). The body often explains why.
     case unacceptableStatus(APIResponse)
-    /// The body could not be decoded. `expected` is the name of the type.
+    /// The body could not be decoded. `expected` is the type's name.
     case decoding(APIResponse, expected: String, underlying: any Error)
 
-    /// The error of an unsent request, with the reason.
+    /// An unsent request's error, with the reason.
     package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// The response, if one arrived.
@@ -47,10 +47,10 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The status of the response, if one arrived.
+    /// The response's status, if one arrived.
     public var statusCode: Int? { response?.statusCode }
 
-    /// The underlying error, if there is one.
+    /// The underlying error, if any.
     public var underlying: (any Error)? {
         switch self {
         case .invalidRequest(_, let underlying): underlying
@@ -59,18 +59,18 @@ public enum APIError: Error, Sendable {
         }
     }
 
-    /// The error of the loading system: a timeout, no connection, and so on.
+    /// The loading system's error: a timeout, no connection, and so on.
     public var urlError: URLError? {
         guard case .transport(_, let underlying) = self else { return nil }
         if let error = underlying as? URLError { return error }
-        // Foundation on Linux does not bridge an `NSError` to a `URLError`. Its `URLError.Code(rawValue:)` is failable, and Apple's is not:
-        // `as` makes the code compile with both.
+        // Foundation on Linux does not bridge an `NSError` to a `URLError`. There, `URLError.Code(rawValue:)` is failable, unlike Apple's:
+        // `as` compiles with both.
         let error = underlying as NSError
         guard error.domain == NSURLErrorDomain, let code = URLError.Code(rawValue: error.code) as URLError.Code? else { return nil }
         return URLError(code, userInfo: error.userInfo)
     }
 
-    /// Whether the device has no connection to a network that it may use.
+    /// Whether the device has no connection to a usable network.
     public var isOffline: Bool { urlError?.isOffline == true }
 
     /// Whether the request cannot have reached the server: there was no network, no host or no connection. Any request may then be sent
@@ -82,11 +82,11 @@ public enum APIError: Error, Sendable {
         return urlError?.happenedBeforeSending == true
     }
 
-    /// Whether a second attempt may succeed: not after an error of a certificate or a URL, or a response beyond the limit.
+    /// Whether a second attempt may succeed: not after a certificate or URL error, or a response beyond the limit.
     public var isTransient: Bool {
         urlError?.isTransient == true
     }
 
-    /// Whether a timeout ended the request: of the response, the whole request, or the refresh of a token.
+    /// Whether a timeout ended the request: the response's, the whole request's, or a token refresh's.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 }

@@ -1,8 +1,7 @@
 import Foundation
 
 extension [any CodingKey] {
-    /// `items[3].owner.login`. A key outside the model's `CodingKeys`, such as a dictionary's, is part of the value, and is left out:
-    /// `[…]`.
+    /// `items[3].owner.login`. A key outside the model's `CodingKeys`, such as a dictionary's, is part of the value, and is hidden: `[…]`.
     func text(convertsSnakeCase: Bool = false) -> String {
         guard !isEmpty else { return "the top level" }
         return reduce(into: "") { text, key in
@@ -19,7 +18,7 @@ extension [any CodingKey] {
 }
 
 extension Mirror {
-    /// Whether the value is a case of an enumeration without a value of its own.
+    /// Whether the value is an enumeration case without associated values.
     fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
 }
 

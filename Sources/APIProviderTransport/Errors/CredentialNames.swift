@@ -1,41 +1,41 @@
 import MiniRx
 
 extension String {
-    /// Whether a header, an item of a query or a field of this name is a credential, for the texts of errors, cURL commands and reports.
-    /// They may hide too much, so a word of the list may stand anywhere: `id_token_hint`, `secretAnswer`.
+    /// Whether a header, query item or field with this name is a credential, for error texts, cURL commands and reports. These may hide too
+    /// much, so a listed word may stand anywhere: `id_token_hint`, `secretAnswer`.
     package var namesCredential: Bool {
         let name = lowercased()
         return CredentialNames.contains(self) || !name.hasSuffix("type") && CredentialNames.keywords.contains { name.contains($0) }
     }
 }
 
-/// The names under which a value is a credential, and how sure that is. Errors, reports and recordings hide what has one.
+/// The names of credentials, and how certain each is. Errors, reports and recordings hide values with such names.
 ///
-/// A name counts by its last words, and by those before such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
+/// The last words of a name count, without endings such as `_hash` and `_v2`: `accessToken`, `user[password]`, `X-API-Key`,
 /// `password_confirm`, and not `token_type`.
 package enum CredentialNames {
-    /// How sure it is that a value of this name is a secret.
+    /// How certainly a value with this name is a secret.
     package enum Strength: Sendable {
-        /// Also a number, and a short word of a response.
+        /// Even a number, and a short word in a response.
         case code
-        /// Also a short word of a response.
+        /// Even a short word in a response.
         case password
         /// In a response, a word such as "none" is something else.
         case token
-        /// Responses use the name for much else, and so do requests for short words.
+        /// Responses use such a name for much else, and so do requests for short words.
         case key
-        /// Made by the app in each run: a secret of a request if it looks random.
+        /// Created by the app in each run: a request's secret if the value looks random.
         case nonce
     }
 
-    /// Whether a value of this name is a credential, and not only made anew in each run.
+    /// Whether a value with this name is a credential, and not just created in each run.
     package static func contains(_ name: String) -> Bool { match(name).map { $0.strength != .nonce } == true }
 
-    /// The words of the list that end `name`, joined by hyphens, and how sure it is; `nil` if it is not on the list.
+    /// The listed words that end `name`, joined by hyphens, and how certain they are; `nil` for an unlisted name.
     package static func match(_ name: String) -> (label: String, strength: Strength)? {
         if let known = known.withLock({ $0[name] }) { return known }
         let match = find(name)
-        // Each value of a large body asks for its name.
+        // A large body has many values, each with a name to match.
         known.withLock { known in
             if known.count > 10_000 { known = [:] }
             known[name] = .some(match)
@@ -49,7 +49,7 @@ package enum CredentialNames {
         var words = words(of: name)
         while words.count > 1, endings.contains(words[words.count - 1]) { words.removeLast() }
         guard let last = words.last else { return nil }
-        // Others that end in "key", such as `sortKey` and `Idempotency-Key`, are no credentials.
+        // Other names ending in "key", such as `sortKey` and `Idempotency-Key`, are no credentials.
         if words == ["key"] || words == ["x", "key"] { return ("key", .key) }
         if let match = match(words) { return match }
         if last.hasSuffix("s"), let match = match(words.dropLast() + [String(last.dropLast())]) { return match }
@@ -85,7 +85,7 @@ package enum CredentialNames {
         ]
         return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
     }()
-    /// Those that are in no other word, as "sig" is in "design".
+    /// Words that occur in no other word, unlike "sig" in "design".
     fileprivate static let keywords = [
         "token", "secret", "password", "passwd", "passphrase", "cookie", "session", "signature", "authorization", "credential", "csrf",
         "jwt",
@@ -93,10 +93,10 @@ package enum CredentialNames {
     private static let joinedEndings = [
         "token", "secret", "apikey", "accesskey", "secretkey", "password", "passphrase", "sessionid", "sessid",
     ]
-    /// A version such as `v2` is "v" here, because the words have no digits.
+    /// A version such as `v2` is "v" here, because words have no digits.
     private static let endings: Set = ["confirm", "confirmation", "again", "repeat", "hash", "value", "v"]
 
-    /// The words of a name, in lower case: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.
+    /// A name's words, in lowercase: `accessToken`, `X-API-Key` and `user[password]` have two, three and two.
     package static func words(of name: String) -> [String] {
         var (words, word): ([String], [UInt8]) = ([], [])
         func end() {

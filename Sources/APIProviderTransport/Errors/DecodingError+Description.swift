@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
-    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` It has nothing of the
-    /// body.
+    /// `the body is not SearchResponse: expected String at items[3].name, found null (application/json, 812 bytes).` Contains nothing from
+    /// the body.
     func mismatch(with expected: String, _ error: any Error, by redactor: Redactor) -> String {
-        // A stream fails to decode before any of it is read.
+        // A stream fails to decode before any byte is read.
         if bodyStream != nil {
             let type = httpResponse.contentType
             let charset = type?.charset.map { "; charset=\($0)" } ?? ""
@@ -17,27 +17,27 @@ extension APIResponse {
         let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(partName) is empty where \(expected) was expected \(size)." }
         let ending = serverMessage.map { ", and says \"\(redactor.message($0))\"" } ?? ""
-        let summary = (error as? DecodingError)?.summary(convertsSnakeCase: convertsSnakeCase) ?? error.problemOfDecoding
+        let summary = (error as? DecodingError)?.summary(convertsSnakeCase: convertsSnakeCase) ?? error.decodingProblem
         return "\(partName) is not \(expected): \(summary) \(size)\(ending)."
     }
 }
 
 extension Redactor {
-    /// The media type and the size of the body: `(application/json, 812 bytes)`.
+    /// The body's media type and size: `(application/json, 812 bytes)`.
     package func size(of response: APIResponse) -> String {
         size(response.data.count, type: response.value(forHTTPHeaderField: "Content-Type"))
     }
 }
 
-// MARK: - The error of a decoder
+// MARK: - A decoder's error
 
 extension Error {
-    /// What a decoder has thrown, without a value: another error may quote one.
-    var problemOfDecoding: String { (self as? DecodingError)?.summary() ?? "\(nameInSource(of: type(of: self))) was thrown" }
+    /// Describes a decoder's error without a value: another error may quote one.
+    var decodingProblem: String { (self as? DecodingError)?.summary() ?? "\(nameInSource(of: type(of: self))) was thrown" }
 }
 
 extension DecodingError {
-    /// Describes the kind of the problem and its place, without a value.
+    /// Describes the problem's kind and place, without a value.
     func summary(convertsSnakeCase: Bool = false) -> String {
         func place(_ path: [any CodingKey]) -> String { path.text(convertsSnakeCase: convertsSnakeCase) }
         switch self {
@@ -65,7 +65,7 @@ extension DecodingError {
 }
 
 extension DecodingError.Context {
-    /// `, found a string`: the kind of the value, which Foundation's message names.
+    /// `, found a string`: the value's kind, as named in Foundation's message.
     fileprivate var found: String {
         let kinds = [
             "a string": "a string", "a string/data": "a string", "number": "a number", "bool": "a boolean", "an array": "an array",
@@ -75,7 +75,7 @@ extension DecodingError.Context {
     }
 }
 
-/// The underlying error of a body that is not what it says, or not what was asked for. This package has written the reason.
+/// The underlying error for a body that differs from the stated type or the requested one. The reason is this package's.
 package struct BodyMismatch: Error {
     let reason: String
 

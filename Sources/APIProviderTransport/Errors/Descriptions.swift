@@ -8,23 +8,23 @@ extension PreparedRequest: CustomStringConvertible, CustomReflectable {
     /// `GET https://api.example.com/search?q=…`. See ``Redaction``.
     public var description: String { description(redacting: .standard) }
 
-    /// A mirror with the description only, so that `dump` shows no secret.
+    /// A mirror with only the description, so that `dump` shows no secret.
     public var customMirror: Mirror { Mirror(self, children: ["request": description]) }
 }
 
 extension APIResponse: CustomStringConvertible {
-    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may have secrets, and are left out.
+    /// `GET https://api.example.com/search?q=…: 200 OK, 812 bytes`. Headers and the body may contain secrets, and are left out.
     public var description: String { description(redacting: .standard) }
 }
 
 // MARK: - Errors
 
 extension APIError: CustomStringConvertible {
-    /// One sentence for the developer, with the method, the URL without values of its query, and what went wrong. It has nothing of a body
-    /// but the server's own message, and that only of a response with a status of 400 or more. For people, see ``errorDescription``.
+    /// One sentence for the developer: the method, the URL without query values, and what went wrong. Shows nothing from a body, except the
+    /// server's own message in a response with a status of 400 or more. For users, see ``errorDescription``.
     public var description: String { description(redacting: .standard) }
 
-    /// ``description`` as `redaction` shows it.
+    /// ``description``, redacted by `redaction`.
     public func description(redacting redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
@@ -56,18 +56,18 @@ extension APIError: CustomNSError, CustomReflectable {
     /// `APIProvider.APIError`.
     public static var errorDomain: String { "APIProvider.APIError" }
 
-    /// The status code, if a response arrived. Otherwise the code of the `URLError`, or 0.
+    /// The status code, if a response arrived. Otherwise the `URLError`'s code, or 0.
     public var errorCode: Int { statusCode ?? urlError?.code.rawValue ?? 0 }
 
-    /// ``errorDescription``, ``recoverySuggestion``, ``description`` under `NSDebugDescriptionErrorKey`, and an underlying error with the
-    /// domain and code of ``underlying`` and its redacted description. It shows no more than ``description``, because crash reporters send
-    /// it. For the underlying error itself, see ``underlying``.
+    /// ``errorDescription``, ``recoverySuggestion``, ``description`` under `NSDebugDescriptionErrorKey`, and an error with the domain, code
+    /// and redacted description of ``underlying``. Shows no more than ``description``, because crash reporters send this dictionary. For
+    /// the underlying error itself, see ``underlying``.
     public var errorUserInfo: [String: Any] {
         var userInfo: [String: Any] = [NSLocalizedDescriptionKey: userMessage, NSDebugDescriptionErrorKey: description]
         userInfo[NSLocalizedRecoverySuggestionErrorKey] = recoverySuggestion
         if let error = urlError ?? underlying {
-            // The text of an error of a decoder may quote the value.
-            let text = if case .decoding = self { error.problemOfDecoding } else { redactor.explanation(of: error) }
+            // A decoder's error text may quote the value.
+            let text = if case .decoding = self { error.decodingProblem } else { redactor.explanation(of: error) }
             let underlyingInfo = [NSLocalizedDescriptionKey: text]
             let (domain, code) = ((error as NSError).domain, (error as NSError).code)
             userInfo[NSUnderlyingErrorKey] =
@@ -82,6 +82,6 @@ extension APIError: CustomNSError, CustomReflectable {
         return Redactor(for: response?.request)
     }
 
-    /// A mirror with the description only, so that `dump` does not show the underlying error.
+    /// A mirror with only the description, so that `dump` does not show the underlying error.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }

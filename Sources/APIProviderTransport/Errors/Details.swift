@@ -4,14 +4,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// MARK: - For a log of your own
+// MARK: - For your own log
 
 extension PreparedRequest {
     /// `GET https://api.example.com/search?q=…`, redacted, on one line.
     public func description(redacting redaction: Redaction) -> String { Redactor(redaction, for: self).line(of: self).onOneLine }
 
-    /// A line for each header field, in the order of the names, and one for the body, redacted: its type and its size or, with
-    /// ``Redaction/none``, the beginning of its text.
+    /// A redacted line for each header field, ordered by name, and one for the body: the type and the size or, with ``Redaction/none``, the
+    /// text's beginning.
     public func details(redacting redaction: Redaction = .standard) -> [String] {
         Redactor(redaction, for: self).details(of: self).map(\.onOneLine)
     }
@@ -23,7 +23,7 @@ extension APIResponse {
         "\(request.description(redacting: redaction)): \(statusDescription), \(bodyStream == nil ? "\(data.count) bytes" : "streamed")"
     }
 
-    /// A line for each header field, in the order of the names, and one for the body: see ``PreparedRequest/details(redacting:)``.
+    /// A line for each header field, ordered by name, and one for the body: see ``PreparedRequest/details(redacting:)``.
     public func details(redacting redaction: Redaction = .standard) -> [String] {
         Redactor(redaction, for: request).details(of: self).map(\.onOneLine)
     }
@@ -45,17 +45,17 @@ extension Redactor {
     /// The limit for reading a body, so that a large body costs no more. Above the shown 1024 bytes.
     private static let readLength = 8192
 
-    /// The beginning of a body without redaction, and otherwise its type and its size.
+    /// Without redaction, a body's beginning; otherwise the type and the size.
     private func lines(ofBody body: Data, total: Int, type: String?) -> [String] {
         total == 0 ? [] : [text(of: body, total: total)?.cut(to: 1024) ?? size(total, type: type)]
     }
 
-    /// The text of a body without redaction; `nil` otherwise, and for a body that is no text.
+    /// Without redaction, a body's text; `nil` otherwise, and for binary data.
     ///
-    /// - Parameter total: The size of the whole body. `body` may be its beginning.
+    /// - Parameter total: The whole body's size. `body` may be only the beginning.
     private func text(of body: Data, total: Int) -> String? {
         guard redaction.showsEverything else { return nil }
-        // The beginning of a body may end within a character.
+        // A body's beginning may end within a character.
         let cuts = 0...(total > body.count ? 3 : 0)
         guard let text = cuts.lazy.compactMap({ String(data: body.dropLast($0), encoding: .utf8) }).first, !text.contains("\0") else {
             return nil

@@ -1,5 +1,5 @@
 extension PreparedRequest {
-    /// The values that it sends under a name that stands for a credential, in its headers and its query.
+    /// The values in headers and query whose names are credentials'.
     var credentialValues: [String] {
         var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
             field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
@@ -13,12 +13,12 @@ extension PreparedRequest {
 }
 
 extension String {
-    /// The values of this header that may be a credential: those of the cookies, those of the parameters of a scheme such as Digest, or
-    /// what comes after a scheme such as Bearer.
+    /// The values in this header that may be credentials: cookie values, the parameters of a scheme such as Digest, or the text after a
+    /// scheme such as Bearer.
     fileprivate func credentials(inHeader name: String) -> [Substring] {
         func value(of pair: Substring) -> Substring {
             let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
-            // The padding of Base64 is no value.
+            // Base64 padding is no value.
             return value.allSatisfy { $0 == "=" } ? pair : value
         }
         if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }

@@ -1,21 +1,21 @@
 import Foundation
 
 extension PreparedRequest {
-    /// A command for a POSIX shell that sends this request with curl: the same method, URL, headers and body.
+    /// A POSIX shell command to send this request with curl: the same method, URL, headers and body.
     ///
-    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The first lines of the command say so. With
-    /// ``Redaction/none``, the command has a body of text below 100 KB, or the path of a file. `FILE` stands for any other body, such as a
+    /// With ``Redaction/standard``, values are `…`, and `FILE` stands for a file with the body. The command's first lines say so. With
+    /// ``Redaction/none``, the command contains a text body below 100 KB, or a file's path. `FILE` stands for any other body, such as a
     /// multipart one. Invalid headers are left out.
     ///
-    /// The same request always gives the same text. The headers, cookies and redirects of the session are missing.
+    /// The same request always gives the same text. The session's headers, cookies and redirects are missing.
     ///
-    /// - Parameter redaction: The redaction of the command. ``Redaction/none`` shows everything: take care where you paste the command.
+    /// - Parameter redaction: The command's redaction. ``Redaction/none`` shows everything: take care where you paste the command.
     public func curlCommand(redacting redaction: Redaction = .standard) -> String { CurlCommand(self, redaction).description }
 }
 
 // MARK: - The command
 
-/// The lines of a command.
+/// A command's lines.
 private struct CurlCommand: CustomStringConvertible {
     private(set) var description = ""
     private var arguments: [String] = []
@@ -50,8 +50,8 @@ private struct CurlCommand: CustomStringConvertible {
 
     private mutating func addBody(of request: PreparedRequest, method: String) {
         let type = request.headers["Content-Type"]
-        // Without a Content-Type, curl adds the type of a form to any request with a body, and URLSession only to a POST with a body. For
-        // all others, the empty field tells curl to add none.
+        // Without a Content-Type, curl adds the form type to any request with a body, and URLSession only to a POST with a body. For all
+        // others, an empty field keeps curl from adding one.
         let count = request.body?.count ?? 0
         if type == nil, method != "POST" || count == 0 { arguments.append("--header 'Content-Type:'") }
 
@@ -86,7 +86,7 @@ extension PreparedRequest {
 // MARK: - Shells
 
 extension String {
-    /// The text as one word of a POSIX shell (POSIX.1-2017, Shell Command Language, section 2.2). It must contain no NUL.
+    /// The text as one POSIX shell word (POSIX.1-2017, Shell Command Language, section 2.2). Must contain no NUL.
     package var shellWord: String { "'\(replacingOccurrences(of: "'", with: #"'\''"#))'" }
 }
 

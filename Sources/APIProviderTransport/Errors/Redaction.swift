@@ -2,18 +2,18 @@
 ///
 /// There are two: ``none`` shows everything, and ``standard`` shows this:
 ///
-/// 1. The method, and the URL with `…` for each value of its query, without user, password, fragment and what you wrote as `\(secret:)`.
-/// 2. The status code, its reason phrase, and the media type and size of the body.
+/// 1. The method, and the URL with `…` for each query value, without user, password, fragment and `\(secret:)` segments.
+/// 2. The status code, the reason phrase, and the body's media type and size.
 /// 3. The names of headers, and values without a person's data or a credential, such as `Retry-After`.
-/// 4. With a status of 400 or more, the server's own message: one line of at most 200 characters. No text of an error has a body.
+/// 4. With a status of 400 or more, the server's own message: one line of at most 200 characters. No error text contains a body.
 ///
 /// A request's secrets of six bytes or more are `…` in each text: `\(secret:)` segments, secrets marked by a middleware, `Authorization`
 /// and cookies, and values in its headers and query under a name such as `api_key`.
 ///
 /// ### Not hidden
 ///
-/// A secret in a path, unless you write `\(secret:)`; in a server's message, a secret of the request's body alone, or in another spelling;
-/// and one of fewer than six bytes, unless it is a whole segment of the path.
+/// A secret in a path, unless you write `\(secret:)`; in a server's message, a secret from the request's body alone, or in another
+/// spelling; and one of fewer than six bytes, unless a whole path segment.
 public struct Redaction: Sendable, Hashable {
     /// Hides data that may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)
@@ -22,7 +22,7 @@ public struct Redaction: Sendable, Hashable {
 
     package let showsEverything: Bool
 
-    /// Whether the value of a header neither identifies a person nor contains a credential.
+    /// Whether a header's value neither identifies a person nor contains a credential.
     package static func isHarmless(header name: String) -> Bool { harmlessHeaders.contains(name.lowercased()) }
 
     private static let harmlessHeaders: Set<String> = [

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Redactor {
-    /// The words of an error of the app, a transport or the system, for a developer.
+    /// The app's, a transport's or the system's words about an error, for a developer.
     func explanation(of error: any Error) -> String {
         switch error {
         case let error as URLError: error.reason.map(redacted) ?? redactedURLs(in: error.localizedDescription)

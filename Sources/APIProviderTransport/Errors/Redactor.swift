@@ -1,11 +1,11 @@
 package import Foundation
 
-/// Makes the texts about a request and its response for a ``Redaction``.
+/// Describes a request and the response for a ``Redaction``.
 package struct Redactor: Sendable {
     package let redaction: Redaction
     /// The request's marked secrets.
     package let secrets: RequestSecrets
-    /// The same, and the request's credentials.
+    /// The marked secrets and the request's credentials.
     private let secretsInText: RequestSecrets
 
     /// - Parameter request: The request with the secrets to hide, if any.
@@ -22,22 +22,22 @@ package struct Redactor: Sendable {
     /// `GET https://api.example.com/search?q=…`
     package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
-    /// Returns the URL with `…` for the values of its query, and without user, password and fragment.
+    /// Returns the URL with `…` for the query values, and without user, password and fragment.
     package func url(_ url: URL) -> String {
         redaction.showsEverything ? url.absoluteString : secrets.redacted(url: url.absoluteString)
     }
 
-    /// Returns the value of the header, or `…` if the value may say something about a person or a credential.
+    /// Returns the header's value, or `…` if the value may identify a person or contain a credential.
     package func header(_ name: String, _ value: String) -> String {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.redacted(value) : "…"
     }
 
     // MARK: - Texts
 
-    /// Returns a text of a server or the app without the request's secrets.
+    /// Returns a server's or the app's text without the request's secrets.
     package func redacted(_ text: String) -> String { secretsInText.redacted(text) }
 
-    /// Returns a text of the system, with URLs redacted like those of requests.
+    /// Returns the system's text, with URLs redacted like a request's.
     func redactedURLs(in text: String) -> String {
         guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
         var rest = text[...], shown = ""
@@ -48,15 +48,15 @@ package struct Redactor: Sendable {
         return redacted(shown + rest)
     }
 
-    /// Returns the words of a server or of the app about a response, on one line of at most 200 characters.
+    /// Returns a server's or the app's words about a response, on one line of at most 200 characters.
     func message(_ text: String) -> String {
-        // The secrets first, so that the cut leaves no part of one.
+        // Redact first, so that the cut leaves no part of a secret.
         let text = redacted(text)
         let start = text.prefix(200)
         return (start.endIndex == text.endIndex ? text : start.dropLast() + "…").onOneLine.cut(to: 1_000)
     }
 
-    /// The media type and the size of a body: `(text/html, 5,120 bytes)`.
+    /// A body's media type and size: `(text/html, 5,120 bytes)`.
     package func size(_ count: Int, type: String?) -> String {
         let type = type.map { header("Content-Type", $0.mediaType).cut(to: 100) } ?? ""
         return "(\(type.isEmpty ? "" : "\(type), ")\(count.grouped) \(count == 1 ? "byte" : "bytes"))"

@@ -1,18 +1,18 @@
 import Foundation
 
-/// The secret texts of a request, and the replacement of each: segments of its path written as `\(secret:)`, the credential of
-/// ``AuthenticationMiddleware``, and the parameters of ``DefaultQueryMiddleware``.
+/// A request's secret texts with their replacements: path segments written as `\(secret:)`, the credential of ``AuthenticationMiddleware``,
+/// and the parameters of ``DefaultQueryMiddleware``.
 package struct RequestSecrets: Sendable {
     private var replacements: [String: String] = [:]
-    /// The texts to replace everywhere, the longest first, because a shorter one may be a part of it.
+    /// The texts to replace everywhere, the longest first, because a longer one may contain a shorter one.
     private var texts: [String] = []
-    /// The least number of bytes of a text to replace everywhere. A shorter one may occur by chance, and is replaced as a whole segment of
-    /// the path only.
+    /// The least number of bytes in a text to replace everywhere. A shorter text may occur by chance, and is replaced only as a whole path
+    /// segment.
     private static let minimumByteCountInText = 6
 
     package init() {}
 
-    /// Marks the segments of `path` that differ in `redactedPath`, and all `secrets`.
+    /// Marks all `secrets`, and the segments of `path` that differ in `redactedPath`.
     package mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
         guard !secrets.isEmpty else { return }
         let segments = [path, redactedPath].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
@@ -39,7 +39,7 @@ package struct RequestSecrets: Sendable {
         }
     }
 
-    /// Returns the path of a URL with its secret segments replaced.
+    /// Returns a URL's path with the secret segments replaced.
     package func redacted(path: String) -> String {
         guard !replacements.isEmpty else { return path }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
@@ -51,18 +51,18 @@ package struct RequestSecrets: Sendable {
         }.joined(separator: "/")
     }
 
-    /// Returns the URL, or reference to one, with `…` for the values of its query, and without user, password and fragment.
+    /// Returns the URL or reference, with `…` for the query values, and without user, password and fragment.
     package func redacted(url text: String) -> String {
         URIReference(text).redacted(path: { redacted(path: $0) }) { query in
             URIReference.items(query) { name, value in
-                // An item without a value may be a token. A token in Base64 may end in "=", like an empty value. So such a name is hidden,
+                // An item without a value may be a token. A Base64 token may end in "=", like an empty value. So such a name is hidden,
                 // too.
                 value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
             }
         }
     }
 
-    /// Returns any text with the secrets in it replaced.
+    /// Returns the text with all secrets replaced.
     package func redacted(_ text: String) -> String {
         texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
     }
@@ -79,6 +79,6 @@ package struct RequestSecrets: Sendable {
 }
 
 extension URL {
-    /// The URL for people, with `…` for the values of its query, and without user, password and fragment.
+    /// The URL for people, with `…` for the query values, and without user, password and fragment.
     package var redacted: String { RequestSecrets().redacted(url: absoluteString) }
 }

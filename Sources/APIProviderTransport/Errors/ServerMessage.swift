@@ -5,16 +5,16 @@ import FoundationNetworking
 #endif
 
 extension APIResponse {
-    /// The server's message for a developer, from a response with a status of 400 or more: the text of the app's `errorMessage`, or else
-    /// the first of a few places that has one. Other places are the app's to name.
+    /// The server's message for a developer, from a response with a status of 400 or more: the app's `errorMessage`, or else a message from
+    /// a few common places. For other places, the app sets `errorMessage`.
     var serverMessage: String? {
         if let errorMessage { return errorMessage }
         guard statusCode >= 400, data.count <= 1_000_000 else { return nil }
         return problem?.message ?? jsonMessage ?? firstLineOfText ?? challengeMessage
     }
 
-    /// The server's message for people, where somebody vouches for it: the app, or the type of a document that is written for people.
-    var userMessageOfServer: String? { errorMessage ?? (400...499 ~= statusCode ? problem?.userMessage : nil) }
+    /// The server's message for users, if vouched for by the app or by the type of a document written for people.
+    var serverUserMessage: String? { errorMessage ?? (400...499 ~= statusCode ? problem?.userMessage : nil) }
 
     private var mediaType: String { httpResponse.contentType?.mediaType ?? "" }
 
@@ -30,7 +30,7 @@ extension APIResponse {
         return try? JSONSerialization.jsonObject(with: data) as? [String: Any]
     }
 
-    /// The text of an OAuth error (RFC 6749, section 5.2), or of the members that most APIs have.
+    /// An OAuth error's text (RFC 6749, section 5.2), or that of the most common members.
     private var jsonMessage: String? {
         guard let members else { return nil }
         if let code = members.text("error"), let text = members.text("error_description") { return "\(code): \(text)" }
@@ -42,15 +42,15 @@ extension APIResponse {
     private var firstLineOfText: String? {
         guard mediaType == "text/plain", let text = String(data: data, encoding: .utf8) else { return nil }
         let line = text.split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
-        // What looks like another format is a body.
+        // A line like another format's beginning is no message.
         return line.flatMap { "{[<\"".contains($0.prefix(1)) ? nil : $0 }
     }
 
-    /// The error of a challenge. The body beside it is often empty (RFC 6750, section 3).
+    /// A challenge's error. The body is then often empty (RFC 6750, section 3).
     private var challengeMessage: String? {
         guard var rest = value(forHTTPHeaderField: "WWW-Authenticate")?[...] else { return nil }
         var values: [String: String] = [:]
-        // The first parameter of a challenge stands behind its scheme.
+        // A challenge's first parameter follows the scheme.
         while !rest.isEmpty {
             for (name, value) in rest.takeParameters() { values[name.split(separator: " ").last.map(String.init) ?? ""] = value }
         }
@@ -71,7 +71,7 @@ private struct ProblemDetails {
 
     var message: String? { detail ?? title }
 
-    /// Without a type of its own, the title is the phrase of the status.
+    /// Without a type, the title is the status phrase.
     var userMessage: String? { detail ?? (hasOwnType ? title : nil) }
 }
 
@@ -80,6 +80,6 @@ extension [String: Any] {
 }
 
 extension String {
-    /// `nil` if there is nothing to read in it.
+    /// `nil` for an empty or blank text.
     package var nonblank: String? { contains { !$0.isWhitespace } ? self : nil }
 }

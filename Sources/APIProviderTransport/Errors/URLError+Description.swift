@@ -7,9 +7,9 @@ import FoundationNetworking
 extension URLError {
     // MARK: - For the developer
 
-    /// A description for the developer: the failure, and a hint. Linux's own is only "the operation could not be completed".
+    /// The failure and a hint, for the developer. Linux says only "the operation could not be completed".
     func description(for url: URL, by redactor: Redactor) -> String {
-        // After a proxy's failure, this is the URL of the proxy.
+        // After a proxy's failure, this is the proxy's URL.
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
@@ -23,7 +23,7 @@ extension URLError {
 
     // MARK: - For people
 
-    /// A sentence for people: the system's own, localized, or else ours.
+    /// A sentence for users: the system's own, localized, or else ours.
     var userMessage: String {
         #if !canImport(FoundationNetworking)
         if let message = userInfo[NSLocalizedDescriptionKey] as? String { return message }
@@ -46,7 +46,7 @@ extension URLError {
         }
     }
 
-    /// A sentence for people about their next step; `nil` without one.
+    /// A sentence for users about the next step; `nil` without one.
     var suggestion: String? {
         switch code {
         case .timedOut: "Check the connection, or try again later."

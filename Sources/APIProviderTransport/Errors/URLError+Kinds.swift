@@ -5,15 +5,15 @@ import FoundationNetworking
 #endif
 
 extension URLError {
-    /// The key of a transport's own reason, in place of the description of the error's code.
+    /// The key of a transport's own reason, which replaces the code's description.
     static let reasonKey = NSLocalizedFailureReasonErrorKey
 
-    /// An error with a reason in place of the description of its code.
+    /// An error with a reason in place of the code's description.
     package init(_ code: Code, reason: String, userInfo: [String: Any] = [:]) {
         self.init(code, userInfo: userInfo.merging([Self.reasonKey: reason]) { $1 })
     }
 
-    /// Whether the device has no connection to a network that it may use.
+    /// Whether the device has no connection to a usable network.
     package var isOffline: Bool {
         [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive].contains(code)
     }

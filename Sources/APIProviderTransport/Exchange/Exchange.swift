@@ -5,12 +5,12 @@ import MiniRx
 public import FoundationNetworking
 #endif
 
-/// One request in flight. The closure of an ``ExchangeTransport`` sends ``request``, and reports the response to the exchange.
+/// One request in flight. An ``ExchangeTransport``'s closure sends ``request``, and reports the response to the exchange.
 ///
-/// Call it from any thread, one call at a time. After a dispose, it accepts no head and no bytes, unless it has delivered a stream. When
-/// the transfer has ended, call ``complete(with:)``, also after a dispose. After that, calls do nothing.
+/// You may call an exchange on any thread, one call at a time. After a dispose, heads and bytes are refused, unless a stream was delivered.
+/// Always end with ``complete(with:)``, even after a dispose. Later calls do nothing.
 @_spi(Transports) public final class Exchange: Sendable {
-    /// The request to send, complete with cookies and the headers of the transport. Send it unchanged, with the `count` of its body as the
+    /// The request to send, complete with cookies and the transport's headers. Send the request unchanged, with the body's `count` as the
     /// `Content-Length`, and do not follow redirects.
     public var request: PreparedRequest {
         var request = original
@@ -18,37 +18,37 @@ public import FoundationNetworking
         return request
     }
 
-    /// The number of bytes in the body of the request.
+    /// The number of bytes in the request's body.
     var bodyCount: Int64 { Int64(original.body?.count ?? 0) }
 
-    /// Whether the body of a successful response is streamed. Then ask ``onWritable(_:)`` before you read on.
+    /// Whether a successful response's body is streamed. Then call ``onWritable(_:)`` before you read on.
     public var streamsResponse: Bool { original.bodyDestination.isStream }
 
     private let original: PreparedRequest
     private let transport: ExchangeTransport
     private let observer: Single<APIResponse>.SingleObserver
-    /// `nil` without a limiter, and for a stream, which may never end and so does not count against the limit of its origin.
-    private let ticket: RequestLimiter.Ticket?
+    /// `nil` without a limiter, and for a stream: it may never end, so it does not count against the origin's limit.
+    private let permit: RequestLimiter.Permit?
     private let state: Locked<ExchangeState>
 
     init(
         _ request: PreparedRequest, by transport: ExchangeTransport, observer: @escaping Single<APIResponse>.SingleObserver
     ) {
         (original, self.transport, self.observer) = (request, transport, observer)
-        ticket = request.bodyDestination.isStream ? nil : transport.limiter?.ticket(for: request.url.origin)
+        permit = request.bodyDestination.isStream ? nil : transport.limiter?.permit(for: request.url.origin)
         let now = transport.timeoutMonitor?.now ?? 0
         state = Locked(ExchangeState(request, transport.settings, createdAt: now))
     }
 
-    /// The time by which the transport measures timeouts.
+    /// The transport's clock for timeouts.
     private var now: UInt64 { transport.timeoutMonitor?.now ?? 0 }
 
     // MARK: - Beginning
 
-    /// Begins when it is the exchange's turn.
+    /// Begins when the limiter allows.
     func start() {
-        guard let ticket else { return begin() }
-        ticket.acquire { self.begin() }
+        guard let permit else { return begin() }
+        permit.acquire { self.begin() }
         if state.withLock(\.isWaiting) { transport.timeoutMonitor?.watch(self) }
     }
 
@@ -56,27 +56,27 @@ public import FoundationNetworking
     private func begin() {
         let now = now
         guard state.withLock({ $0.begin(at: now) }) else { return }
-        // Cookies that have arrived while it waited are sent, too.
+        // Cookies that arrived during the wait are sent, too.
         if let cookie = transport.cookies?.header(for: original) { state.withLock { $0.cookie = cookie } }
         let transfer = transport.start(self)
         let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
         if !isStarted { transfer.dispose() }
-        // An exchange that has ended by now, as with a mock, needs no timer.
+        // An already ended exchange, as with a mock, needs no timer.
         if deadline != nil { transport.timeoutMonitor?.watch(self) }
     }
 
-    // MARK: - Reports of the network stack
+    // MARK: - The network stack's reports
 
-    /// Reports that `count` bytes of the request's body have been sent so far, of `total`, which is `nil` while it is unknown.
+    /// Reports `count` sent bytes of the request's body so far, of `total`, or `nil` for an unknown total.
     ///
-    /// This counts as activity, even with 0 bytes.
+    /// Each report counts as activity, even with 0 bytes.
     public func didSend(_ count: Int64, of total: Int64?) {
         let now = now
         state.withLock { $0.didSend(count, of: total, at: now) }
         reportProgress()
     }
 
-    /// Reports that the body was sent, in steps of 64 KB, as a network stack reads it.
+    /// Reports a sent body in steps of 64 KB, like a network stack.
     package func didSendBody() {
         guard bodyCount > 0 else { return }
         guard original.reportProgress != nil else { return didSend(bodyCount, of: bodyCount) }
@@ -84,9 +84,9 @@ public import FoundationNetworking
         didSend(bodyCount, of: bodyCount)
     }
 
-    /// Accepts the head of the response.
+    /// Accepts the response's head.
     ///
-    /// - Parameter response: The head of the response. Not one with a status below 200.
+    /// - Parameter response: The response's head, with a status of 200 or more.
     /// - Returns: `false` if the exchange accepts no body: then stop the transfer, and complete the exchange.
     public func receive(_ response: HTTPURLResponse) -> Bool {
         let now = now
@@ -97,13 +97,13 @@ public import FoundationNetworking
             if response.hasInvalidLength { throw URLError(.cannotParseResponse) }
             guard isInMemory else { return true }
             let destination = original.bodyDestination
-            // The file of an earlier attempt is not that of this response.
+            // An earlier attempt's file does not belong to this response.
             destination.download?.take()
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
             case .file(let url, _, let resumable):
-                // Another part than the one that is missing has no end that is worth waiting for, so it is refused at its head.
+                // Another part than the missing one is not worth waiting for, and is refused at the head.
                 let isPart = resumable?.resumption?.eTag != nil && response.statusCode == 206
                 guard isPart || response.isContent(range: original.headers["Range"]) else { return true }
                 let file = try resumable ?? PartialFile(beside: url)
@@ -123,18 +123,18 @@ public import FoundationNetworking
         }
     }
 
-    /// Accepts bytes of the response's body.
+    /// Accepts part of the response's body.
     ///
-    /// - Parameter chunk: The next bytes, decoded as the `Content-Encoding` says.
-    /// - Returns: `false` if the exchange cannot accept them, because they are too many or the disk is full: then stop the transfer, and
+    /// - Parameter chunk: The next bytes, decoded by the `Content-Encoding`.
+    /// - Returns: `false` if the exchange cannot accept the bytes, as beyond a limit or with a full disk: then stop the transfer, and
     ///   complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
-        // A body in place of a stream may have no end, as that of a JSON log. So its bytes are limited, and do not count as activity.
+        // A body in place of a stream, such as a JSON log, may have no end. So the bytes are limited, and do not count as activity.
         let isInPlaceOfStream = streamsResponse && state.withLock(\.expectedStreamType) != nil
         let (now, maxSize) = (now, transport.settings.maxResponseSize)
         let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         do {
-            // A disk may be slow, and a reader runs other code, so neither is written to under the lock.
+            // A disk may be slow, and a reader runs other code, so neither is called under the lock.
             switch try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) {
             case nil: return false
             case .memory: break
@@ -150,47 +150,47 @@ public import FoundationNetworking
         }
     }
 
-    /// Ends the exchange: with the response when the whole of it has come, or else with `error`.
+    /// Ends the exchange: with the whole response, or with `error`.
     ///
-    /// A `URLError` is best. To replace what ``APIError/description`` says about its code, set its `NSLocalizedFailureReasonErrorKey`. If a
-    /// proxy has failed, set its `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy.
-    /// An ``APIError/invalidRequest(reason:underlying:)``, such as ``RequestBody/data()`` throws, is delivered as it is.
+    /// A `URLError` is best. For your own reason in ``APIError/description``, set the error's `NSLocalizedFailureReasonErrorKey`. If a
+    /// proxy failed, set the `NSURLErrorFailingURLErrorKey` to the proxy's URL, so that the description names the proxy. An
+    /// ``APIError/invalidRequest(reason:underlying:)``, as thrown by ``RequestBody/data()``, is delivered unchanged.
     ///
-    /// Call it always, even after a dispose: it lets the next request to the same origin begin. Only the first call counts.
+    /// Always call this method, even after a dispose: the next request to the same origin may be waiting. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
         perform(state.withLock { $0.complete(error) }.ending)
-        ticket?.release()
+        permit?.release()
     }
 
     // MARK: - Ending
 
-    /// The time at which the exchange times out if nothing happens; `nil` if it has ended.
+    /// When the exchange times out without activity; `nil` for an ended exchange.
     var deadline: UInt64? { state.withLock(\.deadline) }
 
-    /// Fails the exchange if its time is over. The single disposes itself after its event, and that stops the network stack. Returns false
-    /// if the exchange goes on.
+    /// Fails the exchange if the time is over. The single disposes itself after the event, which stops the network stack. Returns false if
+    /// the exchange continues.
     func timeOut(at now: UInt64) -> Bool {
         let (isOver, wasWaiting, ending) = state.withLock { state -> (Bool, Bool, ExchangeState.Ending?) in
             if let deadline = state.deadline, deadline > now { return (false, false, nil) }
             return (true, state.isWaiting, state.end(URLError(.timedOut)))
         }
         perform(ending)
-        if wasWaiting { ticket?.release() }
+        if wasWaiting { permit?.release() }
         return isOver
     }
 
-    /// The subscriber has disposed the single. A stream that it has received continues.
+    /// The subscriber disposed the single. A delivered stream continues.
     func subscriberDidLeave() {
         if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
     }
 
-    /// Cancels the exchange. No event follows. A progress report that already runs on another thread may finish. The exchange counts
-    /// against the limit of its origin until the network stack has completed it.
+    /// Cancels the exchange. No event follows. A progress report already running on another thread may finish. The exchange counts against
+    /// the origin's limit until the network stack completes it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         if case .finished = phase, transfer == nil { return }
         transport.timeoutMonitor?.stopWatching(self)
-        if case .waiting = phase { ticket?.release() }
+        if case .waiting = phase { permit?.release() }
         transfer?.dispose()
     }
 
@@ -208,7 +208,7 @@ public import FoundationNetworking
 // MARK: - Delivering
 
 extension Exchange {
-    /// Delivers the event, unless the exchange has already ended.
+    /// Delivers the event, unless already ended.
     private func perform(_ ending: ExchangeState.Ending?) {
         guard let ending else { return }
         transport.timeoutMonitor?.stopWatching(self)
@@ -232,13 +232,13 @@ extension Exchange {
     private func deliver(_ file: PartialFile?, _ makeResponse: () throws -> APIResponse) {
         do {
             if let file {
-                // This may take long, so it is not done under the lock.
+                // Not under the lock, because this may take long.
                 try file.finish()
                 original.bodyDestination.download?.receive(file)
             }
             if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {
-            // A body whose file has become unreadable was not sent: the request is invalid.
+            // A body with an unreadable file was not sent: the request is invalid.
             let isInvalid = if case .invalidRequest? = error as? APIError { true } else { false }
             observer(.failure(isInvalid ? error : APIError.transport(original, underlying: error)))
         }
@@ -246,7 +246,7 @@ extension Exchange {
 
     // MARK: - Streams
 
-    /// Gives the response to the subscriber. The reader of its stream then ends the exchange.
+    /// Delivers the response. The stream's reader then ends the exchange.
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
@@ -255,7 +255,7 @@ extension Exchange {
         return true
     }
 
-    /// While the reader is behind, it is unknown whether the server sends anything.
+    /// While the reader is behind, nobody knows whether the server is sending.
     private func pauseIdleTime(until stream: StreamBuffer) {
         guard state.withLock({ $0.pauseIdleTime() }) else { return }
         stream.onWritable { [self] in
@@ -265,21 +265,21 @@ extension Exchange {
         }
     }
 
-    /// Whether the exchange can accept the next bytes: false while the reader of a stream is behind.
+    /// Whether the exchange can accept the next bytes: false while a stream's reader is behind.
     var isWritable: Bool { !streamsResponse || state.withLock(\.stream)?.isWritable != false }
 
-    /// Calls `proceed` when the exchange can accept the next bytes. That is at once or, if the reader of a stream is behind, when it has
-    /// read most of the buffered bytes, has been released, or its task is cancelled.
+    /// Calls `proceed` when the exchange can accept the next bytes: at once or, if a stream's reader is behind, when most buffered bytes
+    /// are read, the reader is released, or the task is cancelled.
     ///
-    /// Do not read from the server until then. Bytes that you pass to ``receive(_:)-(Data)`` in the meantime are buffered in memory.
-    /// `proceed` is called once, on any thread.
+    /// Do not read from the server until then. Bytes passed to ``receive(_:)-(Data)`` meanwhile are buffered in memory. `proceed` is called
+    /// once, on any thread.
     public func onWritable(_ proceed: @escaping @Sendable () -> Void) {
         guard streamsResponse, let stream = state.withLock(\.stream) else { return proceed() }
         stream.onWritable(proceed)
     }
 
-    /// Calls `body` when the reader of the stream has read all bytes that have arrived and asks for more, or has left. Without a stream,
-    /// calls it at once.
+    /// Calls `body` when the stream's reader has read all arrived bytes and asks for more, or leaves. Without a stream, calls `body` at
+    /// once.
     package func onDrained(_ body: @escaping @Sendable () -> Void) {
         guard streamsResponse, let stream = state.withLock(\.stream) else { return body() }
         stream.onDrained(body)
@@ -288,7 +288,7 @@ extension Exchange {
 
 #if !canImport(FoundationNetworking)
 extension Exchange {
-    /// Stores the session's metrics. Call it before ``complete(with:)``.
+    /// Stores the session's metrics. Call this before ``complete(with:)``.
     func collect(_ metrics: URLSessionTaskMetrics) { state.withLock { $0.stopwatch.metrics.taskMetrics = metrics } }
 }
 #endif

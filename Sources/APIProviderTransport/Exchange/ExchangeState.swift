@@ -5,23 +5,23 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The state of an exchange. Its mutating methods are the transitions. Each returns the work to do after unlocking.
+/// An exchange's state. The mutating methods are the transitions. Each returns the work to do after unlocking.
 struct ExchangeState {
-    /// The life of an exchange. It goes down this list, and may skip phases.
+    /// An exchange's life, in this order. Phases may be skipped.
     enum Phase {
-        /// It waits for its turn.
+        /// Waiting for the limiter.
         case waiting
-        /// The network stack has the request, and no head has come.
+        /// The network stack has the request, and no head has arrived.
         case sending
-        /// The head has come, and the body goes into a sink.
+        /// The head has arrived, and the body goes into a sink.
         case receiving(HTTPURLResponse, BodySink)
-        /// Its end is known, and the event is on its way.
+        /// The end is known, and the event is on the way.
         case delivering
-        /// The event was delivered, the stream has ended, or the exchange was cancelled.
+        /// The event was delivered, the stream ended, or the exchange was cancelled.
         case finished
     }
 
-    /// The end of an exchange.
+    /// An exchange's end.
     enum Ending {
         case success(HTTPURLResponse, BodySink, TransferMetrics)
         case failure(any Error, BodySink?)
@@ -29,26 +29,26 @@ struct ExchangeState {
     }
 
     private(set) var phase = Phase.waiting
-    /// The header `Cookie` that the request is sent with; `nil` without cookies, and before it has begun.
+    /// The request's `Cookie` header; `nil` without cookies, and before the beginning.
     var cookie: String?
-    /// Stops the network stack. `nil` before it has started and after it has ended.
+    /// Stops the network stack. `nil` before the start and after the end.
     private var transfer: (any Disposable)?
-    /// Whether the network stack has ended by itself, maybe before its start has returned `transfer`.
+    /// Whether the network stack has ended by itself, maybe before returning `transfer`.
     private var isTransferComplete = false
     private var progress = TransferProgress()
     private var reportsBody = true
     var stopwatch = TransferStopwatch()
-    /// The media type of the stream that was asked for, if the response has another body, which is collected because it may be an error.
+    /// The requested stream's media type, if the response has another body. That body is collected, because it may be an error.
     var expectedStreamType: String?
-    /// The time at which the exchange must have ended, in nanoseconds of the transport's clock.
+    /// When the exchange must have ended, in nanoseconds of the transport's clock.
     private let latestEnd: UInt64
     /// The longest time without activity, in nanoseconds.
     private let idleTimeout: UInt64
     private let isHead: Bool
-    /// `nil` before the exchange has begun, and while the reader of its stream is behind.
+    /// `nil` before the beginning, and while the stream's reader is behind.
     private var lastActivity: UInt64?
 
-    /// - Parameter settings: The timeouts. One that is not above 0 means the default. A stream may take for ever.
+    /// - Parameter settings: The timeouts. 0 or less means the default. A stream may take forever.
     init(_ request: PreparedRequest, _ settings: ExchangeTransport.Settings, createdAt now: UInt64) {
         let resourceTimeout = settings.timeoutIntervalForResource.nanoseconds ?? 604_800_000_000_000
         isHead = request.method == .head
@@ -56,7 +56,7 @@ struct ExchangeState {
         idleTimeout = request.timeoutInterval?.nanoseconds ?? settings.timeoutInterval.nanoseconds ?? 60_000_000_000
     }
 
-    /// The time at which the exchange times out if nothing happens; `nil` if it has ended.
+    /// When the exchange times out without activity; `nil` for an ended exchange.
     var deadline: UInt64? {
         switch phase {
         case .waiting, .sending, .receiving: min(latestEnd, lastActivity.map { $0 + idleTimeout } ?? .max)
@@ -81,7 +81,7 @@ struct ExchangeState {
 
     // MARK: - Beginning
 
-    /// Returns false if it is too late to send the request.
+    /// Returns false if too late to send the request.
     mutating func begin(at now: UInt64) -> Bool {
         guard isWaiting else { return false }
         (phase, lastActivity) = (.sending, now)
@@ -89,8 +89,8 @@ struct ExchangeState {
         return true
     }
 
-    /// Keeps `transfer`, which stops the network stack, unless the stack has ended by itself. Returns false if the exchange is finished and
-    /// the stack has not ended: then dispose `transfer`.
+    /// Stores `transfer`, which stops the network stack, unless the stack has ended by itself. Returns false if the exchange is finished
+    /// and the stack is not: then dispose `transfer`.
     mutating func didStart(_ transfer: any Disposable) -> Bool {
         if isTransferComplete { return true }
         if case .finished = phase { return false }
@@ -107,31 +107,31 @@ struct ExchangeState {
     /// Pauses the idle time. Returns whether it was running.
     mutating func pauseIdleTime() -> Bool { lastActivity.take() != nil }
 
-    /// Begins the idle time again.
+    /// Restarts the idle time.
     mutating func resumeIdleTime(at now: UInt64) { lastActivity = now }
 
-    /// Stores that `count` bytes of the request's body were sent, of `total`, which is `nil` while it is unknown.
+    /// Stores `count` sent bytes of the request's body, of `total`, or `nil` for an unknown total.
     mutating func didSend(_ count: Int64, of total: Int64?, at now: UInt64) {
         recordActivity(at: now)
         guard isOpen else { return }
         (progress.bytesSent, progress.bytesToSend) = (count, total.flatMap { $0 > 0 ? $0 : nil })
     }
 
-    /// The progress to report; `nil` if the exchange has not begun or has ended.
+    /// The progress to report; `nil` before the beginning and after the end.
     var reportedProgress: TransferProgress? { isOpen && reportsBody ? progress.withoutExceededTotals : nil }
 
     // MARK: - The response
 
-    /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` if the exchange has not begun or has ended.
+    /// Stores a head. Returns whether the sink is still memory, and may be replaced; `nil` before the beginning and after the end.
     ///
-    /// - Parameter reportsBody: Whether the progress counts the bytes of the body.
+    /// - Parameter reportsBody: Whether the progress counts the body's bytes.
     mutating func receive(_ response: HTTPURLResponse, reportsBody: Bool, at now: UInt64) -> Bool? {
         recordActivity(at: now)
         switch phase {
         case .sending:
             phase = .receiving(response, .memory(Data()))
             stopwatch.metrics.timeToFirstByte = stopwatch.lap()
-        // The head of `multipart/x-mixed-replace` comes again.
+        // `multipart/x-mixed-replace` repeats the head.
         case .receiving(_, let sink): phase = .receiving(response, sink)
         case .waiting, .delivering, .finished: return nil
         }
@@ -140,9 +140,9 @@ struct ExchangeState {
         return if case .receiving(_, .memory) = phase { true } else { false }
     }
 
-    /// Replaces the sink. Returns the metrics so far, which the response of a stream gets; `nil` if the exchange has ended.
+    /// Replaces the sink. Returns the metrics so far, for a stream's response; `nil` for an ended exchange.
     ///
-    /// - Parameter start: The number of bytes that are there already, and of the whole.
+    /// - Parameter start: The number of existing bytes, and the whole length.
     mutating func replaceSink(with sink: BodySink, from start: (count: Int64, length: Int64?)? = nil) -> TransferMetrics? {
         guard case .receiving(let response, _) = phase else { return nil }
         if let start, start.count > 0 { (progress.bytesReceived, progress.bytesToReceive) = start }
@@ -150,11 +150,10 @@ struct ExchangeState {
         return stopwatch.metrics
     }
 
-    /// Accepts bytes of the body. Those that go into memory are appended; others are left to the caller, to be written after unlocking.
+    /// Accepts part of the body. A body in memory grows here; the caller writes to files and streams after unlocking.
     ///
     /// - Parameter now: The time, if the bytes count as activity.
-    /// - Returns: The file or the stream to write the bytes to; `.memory` if nothing is left to do; `nil` if the exchange has not begun or
-    ///   has ended.
+    /// - Returns: The file or the stream to write to; `.memory` if nothing is left to do; `nil` before the beginning and after the end.
     mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> BodySink? {
         if let now { recordActivity(at: now) }
         guard isOpen else { return nil }
@@ -163,7 +162,7 @@ struct ExchangeState {
         // Bytes without a head are dropped.
         guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
         guard case .memory = sink else { return sink }
-        // `phase` gives up its reference first, so the bytes are appended without a copy.
+        // `phase` gives up the reference first, so appending makes no copy.
         phase = .sending
         sink.append(chunk)
         phase = .receiving(response, sink)
@@ -172,14 +171,14 @@ struct ExchangeState {
 
     // MARK: - The end
 
-    /// Ends the exchange: later heads and bytes are ignored. Returns its end; `nil` if it has ended before.
+    /// Ends the exchange: later heads and bytes are ignored. Returns the end; `nil` if already ended.
     mutating func end(_ error: (any Error)?) -> Ending? {
         switch phase {
         case .waiting, .sending:
             phase = .delivering
             return .failure(error ?? URLError(.badServerResponse), nil)
         case .receiving(let response, let sink):
-            let error = error.map { response.explaining($0) } ?? bodyFailure(of: response)
+            let error = error.map { response.explaining($0) } ?? truncationError(for: response)
             if let stream = sink.stream {
                 phase = .finished
                 return .endOfStream(stream, error)
@@ -196,35 +195,33 @@ struct ExchangeState {
         }
     }
 
-    /// The error of a compressed body of which no byte could be decoded, because it broke off. Network stacks do not report that.
-    private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
+    /// The error for a compressed body that broke off before the first decoded byte. Network stacks do not report that.
+    private func truncationError(for response: HTTPURLResponse) -> URLError? {
         guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
-            let lengthsOfEmptyBody = Self.lengthsOfEmptyBody[coding],
+            let emptyBodyLengths = Self.emptyBodyLengths[coding],
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
         else { return nil }
-        return length > 0 && !lengthsOfEmptyBody.contains(length) ? URLError(.cannotDecodeRawData) : nil
+        return length > 0 && !emptyBodyLengths.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
-    /// The lengths that each coding gives to an empty body. A gzip that contains the name of its file is longer, and looks like one that
-    /// breaks off.
-    fileprivate static let lengthsOfEmptyBody = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
+    /// The lengths of an empty body by coding. A gzip with a file name inside is longer, and looks like a truncated body.
+    fileprivate static let emptyBodyLengths = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
-    /// Ends the exchange after the network stack has ended by itself, and gives up the disposable that stops the stack. That is returned
-    /// only so that it is released outside of the lock.
+    /// Ends the exchange after the network stack has ended by itself. Returns the stack's disposable only to be released outside the lock.
     mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) {
         isTransferComplete = true
         return (end(error), transfer.take())
     }
 
-    /// Finishes the exchange, so that the caller may deliver its event. Returns false if it was cancelled before.
+    /// Finishes the exchange, so that the caller may deliver the event. Returns false if already cancelled.
     mutating func claimDelivery() -> Bool {
         guard case .delivering = phase else { return false }
         phase = .finished
         return true
     }
 
-    /// Cancels the exchange. Returns the phase before, and the disposable that stops the network stack.
+    /// Cancels the exchange. Returns the previous phase, and the disposable that stops the network stack.
     mutating func cancel() -> (phase: Phase, transfer: (any Disposable)?) {
         defer { phase = .finished }
         return (phase, transfer.take())
@@ -234,12 +231,12 @@ struct ExchangeState {
 // MARK: - Reasons of errors
 
 extension HTTPURLResponse {
-    /// The error with a reason that names the coding of the body, if that is not known.
+    /// The error with a reason that names the body's coding, if unknown here.
     fileprivate func explaining(_ error: any Error) -> any Error {
         guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
             let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken,
-            // Then it is the Transfer-Encoding that is not known.
-            ExchangeState.lengthsOfEmptyBody[coding.lowercased()] == nil
+            // With a known coding, the Transfer-Encoding is the unknown one.
+            ExchangeState.emptyBodyLengths[coding.lowercased()] == nil
         else { return error }
         let reason = "\(url?.host ?? "the host") sent a body with the Content-Encoding \(coding), which is not known here"
         return URLError(urlError.code, reason: reason, userInfo: urlError.userInfo)
@@ -247,8 +244,8 @@ extension HTTPURLResponse {
 }
 
 extension URLError {
-    /// Adds a reason to the error of a large request: servers that refuse it often just close. Nobody knows how much the server has read,
-    /// because bytes that were sent may still be in the buffers of the system.
+    /// Adds a reason to a large request's error: servers often refuse one by just closing. Nobody knows how much the server read, because
+    /// sent bytes may still be in the system's buffers.
     func addingSizeHint(for request: PreparedRequest) -> URLError {
         let (bodySize, headSize) = (request.body?.count ?? 0, request.headSize)
         let host = request.url.host ?? "the host"
@@ -258,7 +255,7 @@ extension URLError {
             reason = "\(host) closed the connection before its answer came; does it take a body of \(bodySize) bytes?"
         case .networkConnectionLost where headSize > 8_192:
             reason = "\(host) closed the connection before its answer came; does it take a head of \(headSize / 1_000) KB?"
-        // Over HTTP/2, libcurl sends no such head, and waits.
+        // Over HTTP/2, libcurl does not send such a head, and waits.
         case .timedOut where headSize > 65_536: reason = "it timed out; does \(host) take a head of \(headSize / 1_000) KB?"
         default: return self
         }
@@ -274,7 +271,7 @@ extension PreparedRequest {
 }
 
 extension TransferProgress {
-    /// A total that is exceeded was wrong.
+    /// An exceeded total was wrong.
     fileprivate var withoutExceededTotals: TransferProgress {
         var progress = self
         if let total = bytesToSend, total < bytesSent { progress.bytesToSend = nil }
@@ -284,6 +281,6 @@ extension TransferProgress {
 }
 
 extension TimeInterval {
-    /// `nil` unless there is time to wait; at most a hundred years.
+    /// `nil` for 0 or less; at most a hundred years.
     fileprivate var nanoseconds: UInt64? { self > 0 ? UInt64(Swift.min(self, 3_155_760_000) * 1e9) : nil }
 }

@@ -5,11 +5,10 @@ public import MiniRx
 public import FoundationNetworking
 #endif
 
-/// A transport that sends with your network stack.
+/// A transport for your own network stack.
 ///
-/// Your closure sends one request and reports the response. The transport does all else as ``URLSessionTransport`` does: it keeps cookies,
-/// ends what takes too long, queues requests by origin, limits the size of a response, reports progress, writes files, and delivers no
-/// event after a dispose.
+/// Your closure sends one request and reports the response. The transport does everything else like ``URLSessionTransport``: cookies,
+/// timeouts, a queue for each origin, a limit for the response's size, progress, files, and no event after a dispose.
 ///
 /// ```swift
 /// let transport = ExchangeTransport { exchange in
@@ -24,36 +23,36 @@ public import FoundationNetworking
 @_spi(Transports) public struct ExchangeTransport: Transport {
     /// The settings of an ``ExchangeTransport``.
     public struct Settings: Sendable {
-        /// Header fields that each request gets unless it has one of the same name. If the provider has a base URL, requests to other
-        /// origins get only those that are known to be harmless, such as `Accept-Language`.
+        /// Header fields for each request, unless already set there. If the provider has a base URL, requests to other origins get only
+        /// known harmless fields, such as `Accept-Language`.
         public var additionalHeaders: HTTPHeaders = [:]
-        /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. A cookie that is also for subdomains needs a
-        /// domain of at least two labels that is not like `co.uk`. A host keeps 180 cookies, and gets at most 8 KB of them.
+        /// The storage for cookies, by the rules of RFC 6265bis. `nil` means no cookies. To include subdomains, a cookie's domain needs at
+        /// least two labels, and must not be like `co.uk`. Each host keeps 180 cookies, and is sent at most 8 KB.
         public var cookies: HTTPCookieStorage? {
             get { storage }
             set { storage = newValue }
         }
-        // Stored under another name: a public property cannot have the wrapper, which is `package`.
+        // Stored under another name, because a public property cannot have a `package` wrapper.
         @HiddenFromReflection private var storage: HTTPCookieStorage?
-        /// The maximum number of requests to an origin (scheme, host and port) at the same time, even over HTTP/2. Others wait, first come,
+        /// The maximum number of simultaneous requests to an origin (scheme, host and port), even over HTTP/2. Others wait, first come,
         /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
         /// The maximum size of a response's body in bytes. `nil` is no limit.
         public var maxResponseSize: Int?
-        /// The time in seconds that may pass without activity, unless the request has its own timeout. Activity is a call of
-        /// ``Exchange/didSend(_:of:)``, the head of the response, and each part of its body. Waiting in the queue does not count.
+        /// The longest time without activity, in seconds, unless the request sets a timeout. Activity is a call of
+        /// ``Exchange/didSend(_:of:)``, the response's head, and each part of the body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
-        /// The time in seconds that a request may take as a whole. It starts again after a redirect.
+        /// The longest time for a whole request, in seconds. Starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
 
-        /// Creates settings without headers, cookies or a limit of size.
+        /// Creates settings without headers, cookies or a size limit.
         public init() {}
     }
 
     let settings: Settings
     /// `nil` sends each request at once.
     let limiter: RequestLimiter?
-    /// `nil` leaves it to the network stack to end requests in time.
+    /// `nil` leaves timeouts to the network stack.
     let timeoutMonitor: TimeoutMonitor?
     /// `nil` leaves cookies to the network stack.
     let cookies: CookieJar?
@@ -66,17 +65,17 @@ public import FoundationNetworking
     /// Creates a transport.
     ///
     /// - Parameters:
-    ///   - settings: The settings of the transport.
-    ///   - start: Sends ``Exchange/request`` and returns a disposable that stops it. The stack must follow no redirects, and keep no
-    ///     cookies. It is called on the subscriber's thread, or on the thread that completes another exchange, and should return soon.
+    ///   - settings: The transport's settings.
+    ///   - start: Sends ``Exchange/request`` and returns a disposable that stops the transfer. The stack must follow no redirects, and keep
+    ///     no cookies. Called on the subscriber's thread, or on the thread that completes another exchange. Should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
         self.init(settings, TimeoutMonitor(scheduler, keepsTimer: true), start: start)
     }
 
     /// - Parameters:
-    ///   - usesEphemeralCookies: Whether it keeps cookies in memory of its own, whatever the `cookies` of `settings` are.
-    ///   - scheduler: The clock of timeouts. It may be one of virtual time.
+    ///   - usesEphemeralCookies: Uses a private cookie storage in memory instead of `settings.cookies`.
+    ///   - scheduler: The clock for timeouts, maybe with virtual time.
     ///   - executor: Delivers events.
     package init(
         _ settings: Settings, usesEphemeralCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
@@ -105,12 +104,12 @@ public import FoundationNetworking
 
     /// Sends `request`. Disposing stops the transfer.
     ///
-    /// The body of a successful response goes where the endpoint says: into memory, to a file, or to the reader of a stream.
-    /// `maxRequestsPerHost`, `timeoutIntervalForResource` and `maxResponseSize` do not apply to streams. The server has to wait while the
-    /// reader is behind, if the closure of the transport calls ``Exchange/onWritable(_:)``.
+    /// A successful response's body goes into memory, to a file, or to a stream's reader, as the endpoint says. `maxRequestsPerHost`,
+    /// `timeoutIntervalForResource` and `maxResponseSize` do not apply to streams. The server waits while the reader is behind, if the
+    /// transport's closure calls ``Exchange/onWritable(_:)``.
     ///
-    /// Progress is reported on the thread of the closure's calls, one call at a time. It starts again after a redirect, and when a request
-    /// is sent again.
+    /// Progress is reported on the thread of the closure's calls, one call at a time, and starts again after a redirect and when a request
+    /// is resent.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         .create { observer in
             do {
@@ -130,24 +129,24 @@ public import FoundationNetworking
         func dispose() { exchange.subscriberDidLeave() }
     }
 
-    /// The request with the headers of the transport.
+    /// The request with the transport's headers.
     private func prepared(_ request: PreparedRequest) throws -> PreparedRequest {
         // A file may have changed since the request was made.
         try request.body?.check()
-        let ownHeaders = ownHeaders(for: request)
+        let transportHeaders = transportHeaders(for: request)
         var request = request
-        if !ownHeaders.isEmpty { request.addMissingHeaders(ownHeaders) }
+        if !transportHeaders.isEmpty { request.addMissingHeaders(transportHeaders) }
         try request.check()
         return request
     }
 
-    /// The fields that the transport sets, unless `request` has them.
-    private func ownHeaders(for request: PreparedRequest) -> HTTPHeaders {
+    /// The transport's fields for `request`.
+    private func transportHeaders(for request: PreparedRequest) -> HTTPHeaders {
         var headers = settings.additionalHeaders
         if !headers.isEmpty {
-            // Default headers are for the origin of the provider only. A redirect or a whole URL may lead away from it.
-            let isElsewhere = request.hasLeftOrigin || request.baseURL.map { $0.origin != request.url.origin } ?? false
-            if isElsewhere { headers = headers.forOtherOrigins }
+            // Default headers are for the provider's origin only. A redirect or a whole URL may lead elsewhere.
+            let isOtherOrigin = request.hasLeftOrigin || request.baseURL.map { $0.origin != request.url.origin } ?? false
+            if isOtherOrigin { headers = headers.withoutCredentials }
         }
         // A range of a compressed body could not be decompressed.
         if request.headers["Range"] != nil, headers["Accept-Encoding"] == nil { headers["Accept-Encoding"] = "identity" }
@@ -156,9 +155,9 @@ public import FoundationNetworking
 }
 
 @_spi(Transports) extension ExchangeTransport {
-    /// The header fields that `request` would be sent with now, and does not have.
+    /// The header fields that the transport would add to `request` now.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
-        var headers = ownHeaders(for: request)
+        var headers = transportHeaders(for: request)
         for (name, _) in headers where request.headers[name] != nil { headers[name] = nil }
         if headers["Cookie"] == nil, let cookie = cookies?.header(for: request) { headers["Cookie"] = cookie }
         return headers

@@ -1,15 +1,15 @@
 import Foundation
 import MiniRx
 
-/// Ends the exchanges of a transport that are idle for too long, or take too long in total.
+/// Ends a transport's exchanges that are idle for too long, or take too long in total.
 ///
-/// One timer serves all exchanges, and is set for the nearest deadline. Activity only records its time: after recent activity, a firing
+/// One timer serves all exchanges, and is set for the nearest deadline. Activity only records the time: after recent activity, a firing
 /// timer is set again.
 final class TimeoutMonitor: Sendable {
     private struct State {
-        /// The running exchanges, each with the time of its check.
+        /// The running exchanges, each with the time of the next check.
         var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]
-        /// These times, in order, to find the due exchanges. The time of an ended one stays for a while.
+        /// These times, in order, to find the due exchanges. An ended exchange's time stays for a while.
         var times: ArraySlice<(time: UInt64, exchange: ObjectIdentifier)> = []
         var timer: (time: UInt64, action: SerialDisposable)?
 
@@ -18,7 +18,7 @@ final class TimeoutMonitor: Sendable {
             let id = ObjectIdentifier(exchange)
             let old = exchanges.updateValue((exchange, time), forKey: id)
             guard old?.time != time else { return old }
-            // Most exchanges have the same timeout, so the last to be added is most often the last in time.
+            // Most exchanges have the same timeout, so the last added is usually the last in time.
             let index = times.lastIndex { $0.time <= time }.map { $0 + 1 } ?? times.startIndex
             times.insert((time, id), at: index)
             if times.count > 2 * exchanges.count + 64 {
@@ -61,7 +61,7 @@ final class TimeoutMonitor: Sendable {
 
     deinit { state.withLock(\.timer)?.action.dispose() }
 
-    /// In nanoseconds, as all times here.
+    /// In nanoseconds, like all times here.
     var now: UInt64 { scheduler.now.uptimeNanoseconds }
 
     // MARK: - Watching exchanges

@@ -1,8 +1,7 @@
 import Foundation
 
 extension Substring {
-    /// Removes and returns the parameters of a field before the next comma, their names in lower case. Commas and semicolons in quotes do
-    /// not separate.
+    /// Removes and returns a field's parameters before the next comma, with lowercase names. Quoted commas and semicolons do not separate.
     package mutating func takeParameters() -> [(name: String, value: String)] {
         var pieces = [""]
         var isQuoted = false

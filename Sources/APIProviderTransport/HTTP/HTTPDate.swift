@@ -1,12 +1,12 @@
 package import Foundation
 
 extension Date {
-    /// Creates the time of an HTTP date, in any of the three forms of RFC 9110, section 5.6.7; `nil` for another text.
+    /// Creates a date from an HTTP date, in any of the three forms in RFC 9110, section 5.6.7; `nil` for another text.
     ///
     /// - Parameters:
     ///   - text: `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`. Upper and lower case do
     ///     not matter.
-    ///   - now: The time now. A year of two digits is the last such year at most 50 years after `now`.
+    ///   - now: The current time. A two-digit year is the last such year at most 50 years after `now`.
     package init?(httpDate text: String, now: Date) {
         let fields = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
         let (day, month, year, time): (Substring, Substring, Substring, Substring)
@@ -36,10 +36,10 @@ extension Date {
         self.init(years, monthIndex, days, (hours, minutes, Swift.min(seconds, 59)))
     }
 
-    // MARK: - Dates of cookies
+    // MARK: - Cookie dates
 
-    /// Creates the end of a cookie, by the algorithm of RFC 6265bis, section 5.1.1, from the first time, day, month and year in the text,
-    /// in any order; `nil` without one, or for an impossible date.
+    /// Creates a cookie's expiry by the algorithm in RFC 6265bis, section 5.1.1, from the first time, day, month and year in the text, in
+    /// any order; `nil` if one is missing, or for an impossible date.
     init?(cookieDate text: String) {
         var time: (Int, Int, Int)?
         var day: Int?
@@ -61,16 +61,16 @@ extension Date {
         self.init(year, month, day, time)
     }
 
-    /// - Parameter monthIndex: The number of the month, from 0.
+    /// - Parameter monthIndex: The month's number, from 0.
     private init?(_ years: Int, _ monthIndex: Int, _ days: Int, _ clock: (hours: Int, minutes: Int, seconds: Int)) {
         guard clock.hours < 24, clock.minutes < 60, clock.seconds < 60 else { return nil }
         let isLeapYear = years % 4 == 0 && (years % 100 != 0 || years % 400 == 0)
         guard days >= 1, days <= (monthIndex == 1 && !isLeapYear ? 28 : Self.daysOfMonths[monthIndex]) else { return nil }
-        // Days since 1970, with years that begin in March.
+        // Days since 1970, with years beginning in March.
         let marchYear = monthIndex < 2 ? years - 1 : years
         let sinceMarch = (153 * ((monthIndex + 10) % 12) + 2) / 5 + days - 1
         let count = marchYear * 365 + marchYear / 4 - marchYear / 100 + marchYear / 400 + sinceMarch - 719_468
-        // An `Int` of 32 bits ends in 2038.
+        // A 32-bit `Int` ends in 2038.
         let time = (clock.hours * 60 + clock.minutes) * 60 + clock.seconds
         self.init(timeIntervalSince1970: TimeInterval(count) * 86_400 + TimeInterval(time))
     }
@@ -82,12 +82,12 @@ extension Date {
 // MARK: - Parsing
 
 extension Substring {
-    /// A number of so many digits.
+    /// A number with exactly this many digits.
     fileprivate func number(_ digits: Int) -> Int? {
         count == digits && utf8.allSatisfy(\.isDigit) ? Int(self) : nil
     }
 
-    /// The number at the start, if it has so many digits.
+    /// The number at the start, with this many digits.
     fileprivate func leadingNumber(_ digits: ClosedRange<Int>) -> Int? {
         let number = utf8.prefix(while: \.isDigit)
         return digits.contains(number.count) ? Int(Substring(number)) : nil

@@ -14,14 +14,14 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// The reason for an invalid `Authorization`; `nil` for a valid one.
     private(set) var problem: String?
 
-    /// Creates headers with `headers`, in their order, without fields of a `nil` value.
+    /// Creates headers with `headers`, in order, without fields whose value is `nil`.
     public init(dictionaryLiteral headers: (String, String?)...) {
         for (name, value) in headers where value != nil { self[name] = value }
     }
 
-    /// Creates headers with `headers`, in their order: `HTTPHeaders(dictionary)`.
+    /// Creates headers with `headers`, in order: `HTTPHeaders(dictionary)`.
     ///
-    /// A dictionary has no order, so its fields are sorted by name.
+    /// A dictionary's fields are sorted by name.
     public init(_ headers: some Sequence<(key: String, value: String)>) {
         // A server may send thousands, so names are looked up in a dictionary.
         var indices: [[UInt8]: Int] = [:]
@@ -36,7 +36,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// The value of the field `name`. Names are case-insensitive. Setting `nil` removes the field.
+    /// The value of field `name`. Names are case-insensitive. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {
@@ -51,10 +51,10 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Takes the problem of `headers`, which have the same `Authorization`.
+    /// Adopts the problem of `headers` with the same `Authorization`.
     mutating func adoptProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
 
-    /// Returns these headers with the fields of `headers`, which replace fields of the same name.
+    /// Returns these headers with the fields in `headers`, which replace fields of the same name.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
@@ -93,7 +93,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
 // MARK: - Authorization
 
 extension HTTPHeaders {
-    /// The field `Authorization` for Basic authentication (RFC 7617), in UTF-8.
+    /// The `Authorization` field for Basic authentication (RFC 7617), in UTF-8.
     ///
     /// ```swift
     /// .authorization(username: "Aladdin", password: "open sesame")
@@ -121,19 +121,19 @@ extension HTTPHeaders {
 // MARK: - Text
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The names of the fields. Values may be secrets, and are left out.
+    /// The field names. Values may be secrets, and are left out.
     public var description: String { "HTTPHeaders(\(fields.map(\.name).joined(separator: ", ")))" }
 }
 
 extension [String: String] {
-    /// Header fields in the order of their names.
+    /// Header fields, ordered by name.
     package var sortedByName: [(name: String, value: String)] {
         map { (name: $0, value: $1) }.sorted { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
     }
 }
 
 extension String {
-    /// Whether this is the name of the field `name`. Only ASCII letters are case-insensitive (RFC 9110, section 5.1).
+    /// Whether this is the field name `name`. Only ASCII letters are case-insensitive (RFC 9110, section 5.1).
     package func isField(_ name: String) -> Bool {
         utf8.count == name.utf8.count
             && withBytes { bytes in name.withBytes { bytes.elementsEqual($0) { $0.lowercased == $1.lowercased } } }
@@ -144,12 +144,12 @@ extension String {
         !isEmpty && withBytes { [token = ASCIISet.token] in $0.allSatisfy(token.contains) }
     }
 
-    /// RFC 9110, section 5.5: no control character but a tab, so that no value ends the field and begins another.
+    /// RFC 9110, section 5.5: no control character but a tab, so that no value can begin another field.
     package var isFieldValue: Bool {
         withBytes { $0.allSatisfy { $0 >= 32 && $0 != 127 || $0 == 9 } }
     }
 
-    /// A Content-Type without its parameters.
+    /// A Content-Type without parameters.
     package var mediaType: String {
         let type = prefix { $0 != ";" }
         return (type.utf8.contains { $0 <= 0x20 } ? type.trimmingCharacters(in: .whitespaces)[...] : type).lowercased()

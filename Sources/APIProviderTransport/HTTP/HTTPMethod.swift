@@ -1,6 +1,6 @@
 /// An HTTP request method (RFC 9110, section 9). Any token is a method: `let method: HTTPMethod = "PROPFIND"`.
 public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable, Sendable {
-    /// The sent text of the method. Upper and lower case matter.
+    /// The sent text. Upper and lower case matter.
     public let rawValue: String
 
     /// Creates the method `rawValue`. `DELETE`, `GET`, `HEAD`, `OPTIONS`, `POST` and `PUT` are sent in upper case, as by browsers and by
@@ -29,16 +29,16 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let patch: HTTPMethod = "PATCH"
     /// Removes the resource. Idempotent.
     public static let delete: HTTPMethod = "DELETE"
-    /// Asks for the allowed methods of the resource. Safe and idempotent.
+    /// Asks for the resource's allowed methods. Safe and idempotent.
     public static let options: HTTPMethod = "OPTIONS"
     /// Asks the server to send the request back. Safe and idempotent.
     public static let trace: HTTPMethod = "TRACE"
 
-    /// The methods that may be sent again (RFC 9110, section 9.2.2).
+    /// The methods safe to send again (RFC 9110, section 9.2.2).
     static let idempotent: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete]
 }
 
 extension HTTPMethod: CustomStringConvertible {
-    /// The sent text of the method: `GET`.
+    /// The sent text: `GET`.
     public var description: String { rawValue }
 }

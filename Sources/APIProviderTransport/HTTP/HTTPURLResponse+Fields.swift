@@ -6,10 +6,10 @@ package import Foundation
 #endif
 
 extension HTTPURLResponse {
-    /// Whether the status says that the request succeeded (RFC 9110, section 15.3).
+    /// Whether the request succeeded, by the status (RFC 9110, section 15.3).
     package var isSuccessful: Bool { 200...299 ~= statusCode }
 
-    /// Whether the status names another URL for the request (RFC 9110, section 15.4).
+    /// Whether the status is a redirect's (RFC 9110, section 15.4).
     var isRedirect: Bool { [301, 302, 303, 307, 308].contains(statusCode) }
 
     /// The header fields, with values read as UTF-8 and without white space around them.
@@ -19,17 +19,15 @@ extension HTTPURLResponse {
         }
     }
 
-    /// The length of the decoded body in bytes. It is `nil` if it is 0 or unknown, for example because the Content-Length counts compressed
-    /// bytes.
+    /// The decoded body's length in bytes; `nil` if 0 or unknown, for example because the Content-Length counts compressed bytes.
     package var bodyLength: Int64? {
         expectedContentLength > 0 && !isCoded ? expectedContentLength : nil
     }
 
-    /// Whether the body is compressed, or coded in another way.
+    /// Whether the body is compressed or otherwise encoded.
     var isCoded: Bool { !["", "identity"].contains(joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased() ?? "") }
 
-    /// The bytes that a 206 has, and the length of the whole, which is `nil` if it is unknown (RFC 9110, section 14.4). `nil` if it has
-    /// several parts, each with a range of its own.
+    /// A 206's bytes, and the whole length, or `nil` if unknown (RFC 9110, section 14.4). `nil` for several parts, each with a range.
     var contentRange: (first: Int64, last: Int64, length: Int64?)? {
         if mediaTypes.contains("multipart/byteranges") { return nil }
         let parts = joinedValue(forHTTPHeaderField: "Content-Range")?.split(separator: "/", omittingEmptySubsequences: false) ?? []
@@ -39,20 +37,20 @@ extension HTTPURLResponse {
         return (first, last, parts.count == 2 ? Int64(parts[1]) : nil)
     }
 
-    /// Whether a Content-Type names this media type, or there is no Content-Type. There may be several, because a proxy may have added one.
+    /// Whether a Content-Type names this media type, or there is no Content-Type. A proxy may add another.
     package func mayHaveMediaType(_ mediaType: String) -> Bool {
         let types = mediaTypes
         return types.isEmpty || types.contains(mediaType)
     }
 
-    /// Whether the body is likely to have an end that can be waited for: it is JSON, or at most `limit` bytes.
+    /// Whether the body will probably end soon: JSON, or at most `limit` bytes.
     func isLikelyFinite(within limit: Int) -> Bool {
         expectedContentLength >= 0 && expectedContentLength <= limit
             || mediaTypes.contains { $0.hasSuffix("/json") || $0.hasSuffix("+json") }
     }
 
-    /// The media type of the body, in lower case, and its charset. Of several, the last valid one counts, and has the charset of an earlier
-    /// one if the media type is the same and it names none (the Fetch standard, "extract a MIME type").
+    /// The body's lowercase media type and charset. Of several, the last valid one counts. Without a charset, that of an earlier equal
+    /// media type is used (the Fetch standard, "extract a MIME type").
     package var contentType: (mediaType: String, charset: String?)? {
         var rest = (joinedValue(forHTTPHeaderField: "Content-Type") ?? "")[...]
         var found: (mediaType: String, charset: String?)?
@@ -73,35 +71,35 @@ extension HTTPURLResponse {
         return values.map { String($0).mediaType }.filter { !$0.isEmpty }
     }
 
-    /// Whether its Content-Length is no number, or there are several that differ: then it is unknown where the body ends (RFC 9112, section
-    /// 6.3). A network stack may read `1e1` as 1.
+    /// Whether the Content-Length is no number, or several differ: then nobody knows where the body ends (RFC 9112, section 6.3). A network
+    /// stack may read `1e1` as 1.
     var hasInvalidLength: Bool {
         guard let lengths = joinedValue(forHTTPHeaderField: "Content-Length"), lengths != "\(expectedContentLength)" else { return false }
         let texts = Set(lengths.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) })
         return texts.count > 1 || texts.contains { !$0.utf8.allSatisfy(\.isDigit) || Int64($0) == nil }
     }
 
-    /// Whether it is a part of the content, to a request without a `Range` (RFC 9110, section 15.3.7).
+    /// Whether this is partial content for a request without a `Range` (RFC 9110, section 15.3.7).
     ///
-    /// - Parameter range: The `Range` of the request.
-    package func isUnaskedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
+    /// - Parameter range: The request's `Range`.
+    package func isUnrequestedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
 
-    /// Whether the body is the content for which a download has asked. That of a 202, 204, 205 or 207 says something else, or nothing. A
-    /// 206 has it if its range begins where that of the request does.
+    /// Whether the body is the content requested by a download. The body of a 202, 204, 205 or 207 says something else, or nothing. A 206
+    /// must begin where the requested range does.
     ///
-    /// - Parameter range: The `Range` of the request.
+    /// - Parameter range: The request's `Range`.
     package func isContent(range: String?) -> Bool {
         guard isSuccessful, ![202, 204, 205, 207].contains(statusCode) else { return false }
         guard statusCode == 206 else { return true }
         guard let asked = range?.rangeBounds(after: "bytes="), let part = contentRange else { return false }
-        // A suffix, such as -500, ends where the content does.
+        // A suffix range, such as -500, ends with the content.
         guard let start = asked.first else { return part.last - part.first < asked.last ?? 0 }
         return part.first == start && part.last <= asked.last ?? .max
     }
 
     // MARK: - Joined fields
 
-    /// The header fields, sorted by name. Fields whose names differ only in case are joined with `", "`.
+    /// The header fields, sorted by name. Names that differ only in case are joined with `", "`.
     var joinedFields: [(key: String, value: String)] {
         headerFields.sortedByName.reduce(into: []) { fields, field in
             if let last = fields.last, last.key.isField(field.name) {
@@ -112,9 +110,9 @@ extension HTTPURLResponse {
         }
     }
 
-    /// The values of all fields with this name, joined with `", "`; `nil` if there is none. Names are case-insensitive.
+    /// The values of all fields with this name, joined with `", "`; `nil` without one. Names are case-insensitive.
     package func joinedValue(forHTTPHeaderField name: String) -> String? {
-        // On Linux `value(forHTTPHeaderField:)` returns any one of the fields whose names differ only in case, and is slow.
+        // On Linux, `value(forHTTPHeaderField:)` returns any one of several fields in different case, and is slow.
         var fields: [(name: String, value: String)] = []
         for (key, value) in allHeaderFields {
             guard let key = key as? String, key.isField(name), let value = value as? String else { continue }
@@ -126,8 +124,8 @@ extension HTTPURLResponse {
 }
 
 extension URLResponse {
-    /// Whether this may be the response of a proxy to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
-    /// Content-Type comes from the server. It is delivered without waiting for the first byte of its body.
+    /// Whether this may be a proxy's response to CONNECT. A successful one has no content (RFC 9110, section 9.3.6), so a 2xx with a
+    /// Content-Type is the server's, and is delivered without waiting for the body's first byte.
     var mayBeConnectResponse: Bool {
         guard let response = self as? HTTPURLResponse, response.isSuccessful else { return true }
         return response.value(forHTTPHeaderField: "Content-Type") == nil
@@ -137,8 +135,7 @@ extension URLResponse {
 // MARK: - Values
 
 extension String {
-    /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` if it has another form, such as that of several
-    /// ranges, or a number that is too large.
+    /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` for another form, such as several ranges, or too large a number.
     fileprivate func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
         guard lowercased().hasPrefix(unit) else { return nil }
         let ends = dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
@@ -148,18 +145,18 @@ extension String {
         return (numbers[0], numbers[1])
     }
 
-    /// The bytes that a `Range` asks for, of `count` (RFC 9110, section 14.1.2), which are empty if there are none; `nil` for several ranges
-    /// and for another unit.
+    /// The bytes that a `Range` requests from `count` bytes (RFC 9110, section 14.1.2), maybe none; `nil` for several ranges or another
+    /// unit.
     package func byteRange(of count: Int) -> Range<Int>? {
         guard let bounds = rangeBounds(after: "bytes=") else { return nil }
-        // A suffix, such as -500.
+        // A suffix range, such as -500.
         guard let first = bounds.first else { return count - Int(clamping: min(bounds.last ?? 0, Int64(count)))..<count }
         guard first <= bounds.last ?? .max else { return nil }
         let start = min(Int(clamping: first), count)
         return start..<max(start, Int(min(bounds.last ?? .max, Int64(count) - 1)) + 1)
     }
 
-    /// The value of a field without the white space around it (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
+    /// A field's value without surrounding white space (RFC 9110, section 5.5). Foundation on Linux keeps trailing white space.
     fileprivate var trimmedFieldValue: String {
         #if canImport(FoundationNetworking)
         return withoutOuterSpace
@@ -174,7 +171,7 @@ extension String {
         return trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
     }
 
-    /// UTF-8 that was read as Latin-1, as Apple's Foundation reads a header; any other text as it is.
+    /// Restores UTF-8 that was read as Latin-1, as Apple's Foundation does with headers. Other text is unchanged.
     package var readAsUTF8: String {
         let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }

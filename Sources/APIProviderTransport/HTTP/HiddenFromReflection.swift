@@ -17,7 +17,7 @@ extension HiddenFromReflection: Sendable where Value: Sendable {}
 extension HiddenFromReflection: Equatable where Value: Equatable {}
 extension HiddenFromReflection: Hashable where Value: Hashable {}
 
-/// A mirror without the value, which may be a credential, a request or a response.
+/// A mirror without the value: it may be a credential, a request or a response.
 extension Locked: CustomReflectable {
     @usableFromInline package var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A set of bytes, such as those without escapes in a URL, with all bytes outside of ASCII or none.
+/// A set of ASCII bytes, such as a URL's unescaped ones, with all other bytes or none.
 package struct ASCIISet {
     private var bits: (UInt64, UInt64) = (0, 0)
-    private var hasOthers = false
+    private var containsNonASCII = false
 
     private init(_ characters: String) {
         for byte in characters.utf8 {
@@ -13,11 +13,11 @@ package struct ASCIISet {
 
     private init(allBut characters: String) {
         self.init(characters)
-        (bits, hasOthers) = ((~bits.0, ~bits.1), true)
+        (bits, containsNonASCII) = ((~bits.0, ~bits.1), true)
     }
 
     package func contains(_ byte: UInt8) -> Bool {
-        byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 ? bits.1 >> (byte - 64) & 1 == 1 : hasOthers
+        byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 ? bits.1 >> (byte - 64) & 1 == 1 : containsNonASCII
     }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -28,9 +28,9 @@ package struct ASCIISet {
     package static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2, without the brackets of an IPv6 address.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
-    /// Characters that are mistakes in a literal path.
+    /// Probable mistakes in a literal path.
     package static let suspect = ASCIISet("?#%:")
-    /// The delimiters that end the host in a URL, or the user in front of it.
+    /// The delimiters after a URL's host, or after the user before the host.
     static let endOfHost = ASCIISet("/?#@:")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
@@ -43,7 +43,7 @@ package struct ASCIISet {
 // MARK: - Encoding
 
 extension String {
-    /// The UTF-8 of this string, with each byte outside of `unescaped` as `%XX`.
+    /// This string's UTF-8, with each byte outside `unescaped` as `%XX`.
     package func percentEncoded(except unescaped: ASCIISet) -> String {
         guard !withBytes({ $0.allSatisfy(unescaped.contains) }) else { return self }
         var bytes: [UInt8] = []
@@ -57,7 +57,7 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The text of a URL, with escapes for invalid bytes. Existing escapes stay unchanged.
+    /// A URL's text, with escapes for invalid bytes. Existing escapes stay unchanged.
     ///
     /// In a component with an invalid character, `URL(string:)` escapes everything, existing escapes included. So this method escapes all
     /// components but the authority, which `URL(string:)` encodes correctly.
@@ -73,7 +73,7 @@ extension String {
         return text
     }
 
-    /// The index after the host and the port of a URL, or the start of a text without them.
+    /// The index after a URL's host and port, or the start of a text without them.
     private var endOfAuthority: Index {
         var rest = utf8[...]
         if let mark = rest.firstIndex(where: { ":/?#".utf8.contains($0) }), rest[mark] == UInt8(ascii: ":") {
@@ -83,7 +83,7 @@ extension String {
         return rest.dropFirst(2).firstIndex { "/?#".utf8.contains($0) } ?? endIndex
     }
 
-    /// The text as a value of a query, or as a segment of a path.
+    /// The text as a query value or a path segment.
     package var escapedAsValue: String { percentEncoded(except: .unreserved) }
 
     var formEncoded: String {
@@ -96,7 +96,7 @@ extension String {
 // MARK: - Decoding
 
 extension StringProtocol {
-    /// The text of a form or a query without its escapes, by the WHATWG URL standard (section 5.1).
+    /// A form's or query's text without escapes, by the WHATWG URL standard (section 5.1).
     package var formDecoded: String {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The keys and values of a query or a form, in order. A key may occur several times.
+/// A query's or form's keys and values, in order. A key may occur several times.
 ///
 /// ```swift
 /// // Without the page if it is nil.
@@ -9,30 +9,30 @@ public import Foundation
 /// let others = QueryParameters(dictionary)
 /// ```
 ///
-/// A key with `nil` or an empty array is left out. An array repeats its key: `label=a&label=b`. An empty string is sent as `q=`.
+/// A key with `nil` or an empty array is left out. An array repeats the key: `label=a&label=b`. An empty string is sent as `q=`.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
 
-    /// Creates parameters with `items`, in their order.
+    /// Creates parameters with `items`, in order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
         for (key, value) in items { append(key, value) }
     }
 
-    /// Creates parameters with `items`, in their order: `QueryParameters(dictionary)`.
+    /// Creates parameters with `items`, in order: `QueryParameters(dictionary)`.
     ///
-    /// A dictionary has no order, so its items are sorted by key.
+    /// A dictionary's items are sorted by key.
     public init<Value: QueryValue>(_ items: some Sequence<(key: String, value: Value)>) {
         for (key, value) in items.inOrder() { append(key, value) }
     }
 
-    /// Creates parameters with `items`, with values of several types, in their order.
+    /// Creates parameters with `items`, with values of several types, in order.
     ///
-    /// A dictionary has no order, so its items are sorted by key.
+    /// A dictionary's items are sorted by key.
     public init(_ items: some Sequence<(key: String, value: any QueryValue)>) {
         for (key, value) in items.inOrder() { append(key, value) }
     }
 
-    /// Creates parameters with `items`, in their order. An item without a value is sent as its name alone.
+    /// Creates parameters with `items`, in order. An item without a value is sent as a name alone.
     public init(_ items: some Sequence<URLQueryItem>) { self.items = Array(items) }
 
     // MARK: - Items
@@ -44,9 +44,9 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     /// The item at `position`.
     public subscript(position: Int) -> URLQueryItem { items[position] }
 
-    /// The value of `key`: a `String`, an array of strings for a repeated key, or `nil`.
+    /// The value for `key`: a `String`, an array of strings for a repeated key, or `nil`.
     ///
-    /// Setting a value replaces all values of the key, at the position of the first. Setting `nil` removes the key.
+    /// Setting a value replaces all of the key's values, at the first one's position. Setting `nil` removes the key.
     public subscript(key: String) -> (any QueryValue)? {
         get {
             let values = items.filter { $0.name == key }.compactMap(\.value)
@@ -68,7 +68,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
     }
 
-    /// Returns the parameters of `lhs`, then those of `rhs`. A common key occurs twice.
+    /// Returns the parameters in `lhs`, then those in `rhs`. A common key occurs twice.
     public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
         var sum = lhs
         sum.items += rhs.items
@@ -102,7 +102,7 @@ extension QueryParameters: CustomStringConvertible {
 }
 
 extension Sequence {
-    /// The items in order. Items of a dictionary are sorted by key.
+    /// The items in order. A dictionary's items are sorted by key.
     func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
         self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
     }

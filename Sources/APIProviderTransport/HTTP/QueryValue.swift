@@ -2,16 +2,16 @@ public import Foundation
 
 /// A value for a query or a form.
 ///
-/// The types that conform are strings, characters, the integers, floating-point numbers, `Decimal`, `Bool`, `Date` (ISO 8601, in UTC),
-/// `URL`, `UUID`, and arrays, sets and optionals of one. An enum with a raw value declares the conformance and needs no body:
+/// Strings, characters, integers, floating-point numbers, `Decimal`, `Bool`, `Date` (ISO 8601, in UTC), `URL` and `UUID` conform, and so do
+/// arrays, sets and optionals of one. An enum with a raw value declares the conformance and needs no body:
 ///
 /// ```swift
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 /// ```
 ///
-/// For an array whose elements have several types, pass its ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
+/// For an array with elements of several types, pass ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
 public protocol QueryValue: Sendable {
-    /// The values of the key. If there are none, the key is left out. If there are several, it is repeated in their order.
+    /// The key's values. Without any, the key is left out. With several, the key is repeated in order.
     var queryValues: [String] { get }
 }
 
@@ -24,7 +24,7 @@ extension QueryValue {
 }
 
 extension QueryValue where Self: RawRepresentable, RawValue: QueryValue {
-    /// The values of the raw value.
+    /// The raw value's values.
     public var queryValues: [String] { rawValue.queryValues }
 }
 
@@ -53,11 +53,11 @@ extension Date: QueryValue {
     /// The date in UTC, rounded to milliseconds: `2026-11-21T09:30:00.250Z`, or `2026-11-21T09:30:00Z` on the second (ISO 8601).
     public var queryValues: [String] { [iso8601] }
 
-    /// The date as ``queryValues`` has it.
+    /// The date as in ``queryValues``.
     package var iso8601: String {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         let style = ISO8601FormatStyle(includingFractionalSeconds: milliseconds.remainder(dividingBy: 1000) != 0)
-        // The style cuts the fraction, so without a half it would write .122 for a `Double` just below .123.
+        // The style truncates the fraction: without the half, a `Double` just below .123 would become .122.
         return Date(timeIntervalSince1970: (milliseconds + 0.5) / 1000).formatted(style)
     }
 }
@@ -68,21 +68,21 @@ extension URL: QueryValue {
 }
 
 extension Array: QueryValue where Element: QueryValue {
-    /// The values of each element, in their order.
+    /// The elements' values, in order.
     public var queryValues: [String] { flatMap(\.queryValues) }
 }
 
 extension Array where Element == any QueryValue {
-    /// The values of each element, in their order.
+    /// The elements' values, in order.
     public var queryValues: [String] { flatMap(\.queryValues) }
 }
 
 extension Set: QueryValue where Element: QueryValue {
-    /// The values of each element, sorted, so the same set is always sent as the same bytes.
+    /// The elements' values, sorted, so that equal sets are sent as equal bytes.
     public var queryValues: [String] { flatMap(\.queryValues).sorted() }
 }
 
 extension Optional: QueryValue where Wrapped: QueryValue {
-    /// The values of the wrapped value, or none.
+    /// The wrapped value's values, or none.
     public var queryValues: [String] { map(\.queryValues) ?? [] }
 }

@@ -1,5 +1,5 @@
 extension String {
-    /// At most `maximum` bytes of whole characters, with `…` where some are left out.
+    /// At most `maximum` bytes, in whole characters, with `…` in place of the rest.
     package func cut(to maximum: Int) -> String {
         guard utf8.count > maximum else { return self }
         var end = startIndex
@@ -9,8 +9,8 @@ extension String {
 }
 
 extension String {
-    /// The text with a space for each control character, line break and mark of writing direction. Other format characters stay: Persian
-    /// and emoji need them.
+    /// The text with a space for each control character, line break and bidirectional mark. Other format characters stay: Persian and emoji
+    /// need them.
     package var onOneLine: String {
         let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
         return String(
@@ -26,7 +26,7 @@ extension String {
 }
 
 extension String {
-    /// Its 64-bit FNV-1a hash in hexadecimal digits, for the name of a file.
+    /// The 64-bit FNV-1a hash in hexadecimal digits, for a file name.
     package var fileNameHash: String {
         String(utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }, radix: 16)
     }

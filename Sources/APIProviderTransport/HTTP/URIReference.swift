@@ -1,8 +1,8 @@
-/// The text of a URI reference, split at its delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
+/// A URI reference, split at the delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
 package struct URIReference: Sendable {
-    /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`: its scheme is part of `path`.
+    /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`, where `path` includes the scheme.
     package let scheme: Substring?
-    /// The host, with the user in front of it and the port behind it.
+    /// The user, the host and the port.
     package let authority: Substring
     package let path: Substring
     package let query: Substring?
@@ -22,11 +22,11 @@ package struct URIReference: Sendable {
         }
     }
 
-    /// The authority without the user in front of it.
+    /// The authority without the user.
     package var hostAndPort: Substring { authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "" }
 
-    /// The URL without user, password and fragment, with these texts for its path and its query. Without a host, as in `data:`, `mailto:`
-    /// and `file:`, the path may be anything, and is `…`.
+    /// The URL without user, password and fragment, and with a redacted path and query. Without a host, as in `data:`, `mailto:` and
+    /// `file:`, the path may be anything, and becomes `…`.
     package func redacted(path redactPath: (String) -> String, query redactQuery: (Substring) -> String) -> String {
         let query = query.map { "?" + redactQuery($0) } ?? ""
         if let scheme, !authority.isEmpty || path.isEmpty {
@@ -37,7 +37,7 @@ package struct URIReference: Sendable {
         return "\(opaqueScheme):…\(query)"
     }
 
-    /// The items of a query or a form, formatted by `format`. An item without `=` has no value. An empty one stays.
+    /// A query's or form's items, formatted by `format`. An item without `=` has no value. Empty items stay.
     package static func items(_ query: some StringProtocol, _ format: (_ name: Substring, _ value: Substring?) -> String) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             guard !item.isEmpty else { return "" }

@@ -1,35 +1,35 @@
 package import Foundation
 
 extension URL {
-    /// The URL that a reference in a header field of the response from `url` leads to, such as a Location (RFC 3986, section 5).
+    /// Resolves a reference, such as a Location, in a header field of the response from `url` (RFC 3986, section 5).
     package init?(reference: String, from url: URL?) {
         guard let target = URL(string: reference.escapedAsURL, relativeTo: url)?.absoluteURL else { return nil }
-        // Foundation resolves those of a relative reference only.
+        // Foundation resolves dot segments in relative references only.
         self = target.dotSegment == nil ? target : target.standardized
     }
 
-    /// The first segment of the path that is `.` or `..`, which a network stack or a proxy resolves (RFC 3986, section 5.2.4).
+    /// The path's first `.` or `..` segment. A network stack or a proxy would resolve it (RFC 3986, section 5.2.4).
     var dotSegment: Substring? {
         let text = absoluteString
         guard text.withBytes({ zip($0, $0.dropFirst()).contains { $0 == (UInt8(ascii: "/"), UInt8(ascii: ".")) } }) else { return nil }
         return URIReference(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
-    /// The URL without user name and password. Linux would send them, and Apple's systems would not.
+    /// The URL without user name and password. Linux would send them, unlike Apple's systems.
     var withoutUserInfo: URL {
         guard user != nil || password != nil, var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
         (components.user, components.password) = (nil, nil)
         return components.url ?? self
     }
 
-    /// The URL without its fragment; `nil` if it has none.
+    /// The URL without the fragment; `nil` for a URL without one.
     var withoutFragment: URL? {
         let text = absoluteString
         let end = text.withBytes { $0.firstIndex(of: UInt8(ascii: "#")) }
         return end.flatMap { URL(string: String(decoding: text.utf8.prefix($0), as: UTF8.self)) }
     }
 
-    /// The URL with the fragment of `source`, unless it has its own (RFC 9110, section 10.2.2).
+    /// The URL with the fragment of `source`, unless this URL has one (RFC 9110, section 10.2.2).
     func inheritingFragment(of source: URL) -> URL {
         guard let fragment = URIReference(source.absoluteString).fragment, withoutFragment == nil else { return self }
         return URL(string: "\(absoluteString)#\(fragment)") ?? self

@@ -1,17 +1,17 @@
 public import Foundation
 
 extension APIResponse {
-    /// Returns the URL with this `relation` in the header `Link` (RFC 8288, section 3):
+    /// Returns the URL with `relation` in the header `Link` (RFC 8288, section 3):
     /// `<https://…?page=2>; rel="next", <https://…>; rel="last"`.
     ///
     /// A relative reference is resolved against the request's URL. An empty one is that URL.
     ///
     /// - Parameters:
     ///   - relation: The relation (case-insensitive).
-    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the original request. A request there would take
-    ///     along the headers of your endpoint.
-    /// - Returns: The URL, or `nil` without a link of the relation.
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for a disallowed URL of another origin, or after a redirect to another
+    ///   - allowsOtherOrigins: Whether the URL may have another scheme, host or port than the original request. A request there would send
+    ///     your endpoint's headers.
+    /// - Returns: The URL, or `nil` without such a link.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for a disallowed URL in another origin, or after a redirect to another
     ///   origin.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]

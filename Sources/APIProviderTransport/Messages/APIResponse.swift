@@ -4,51 +4,51 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A response with any status, and the request that it answers.
+/// A response with any status, and the answered request.
 public struct APIResponse: Sendable {
-    /// The request that got this response. After redirects, it is the last one.
+    /// The answered request: after redirects, the last one.
     public package(set) var request: PreparedRequest {
         get { content.request }
         set { content.request = newValue }
     }
     /// The options of ``request``, without a copy of the request.
     package var requestOptions: RequestOptions { content.request.options }
-    /// Foundation's response. For its header fields, see ``headers``.
+    /// Foundation's response. For the header fields, see ``headers``.
     public var httpResponse: HTTPURLResponse { content.head }
     /// The body. Empty if the body is streamed: see ``StreamedResponse``.
     public var data: Data { content.body }
-    /// The durations of the phases of the request; `nil` if its transport does not measure them.
+    /// The durations of the request's phases; `nil` if the transport does not measure them.
     ///
-    /// To collect the metrics of all requests, read this property in a ``Middleware``:
+    /// To collect all requests' metrics, read this property in a ``Middleware``:
     /// `next(request).do(onSuccess: { log.append("\($0.metrics?.timeToFirstByte ?? 0)") })`.
     public var metrics: TransferMetrics? { content.metrics }
-    /// The file in which the body of a download has come, beside its destination.
+    /// A download's body, in a file beside the destination.
     package var file: PartialFile? {
         get { content.file }
         set { content.file = newValue }
     }
-    /// Whether the response came from a cache: either the cache did not wait for the server, or it used a stale response because the
-    /// validation failed with a temporary error, such as no connection, or with a status 500, 502, 503 or 504. A cache of your own sets it.
+    /// Whether the response came from a cache. Includes stale responses served after a failed validation, as without a connection or with a
+    /// status 500, 502, 503 or 504. Set this property in your own cache.
     public var isFromCache: Bool {
         get { content.isFromCache }
         set { content.isFromCache = newValue }
     }
-    /// The body, if it is streamed.
+    /// The streamed body, if any.
     package var bodyStream: SingleUseStream? { content.bodyStream }
-    /// The name of the data in errors: "the body", or a part of it such as "line 3".
+    /// The data's name in errors: "the body", or a part such as "line 3".
     var partName: String { content.partName }
-    /// What the app's `errorMessage` has said of an error with this response.
+    /// The app's `errorMessage` for this response.
     package var errorMessage: String? {
         get { content.errorMessage }
         set { content.errorMessage = newValue }
     }
-    /// Whether its decoder converts the names of members from snake case, so that errors name them as the body does.
+    /// Whether the decoder converts member names from snake case, so that errors use the body's spelling.
     package var convertsSnakeCase: Bool {
         get { content.convertsSnakeCase }
         set { content.convertsSnakeCase = newValue }
     }
 
-    /// A response passes through each operator of a chain, so it is in a box.
+    /// Boxed, because a response passes through each operator of a chain.
     @Boxed private var content: Content
 
     private struct Content: Sendable {
@@ -66,31 +66,31 @@ public struct APIResponse: Sendable {
 
     // MARK: - Creating a response
 
-    /// Creates a response from Foundation's. A ``Transport`` uses it.
+    /// Creates a response from Foundation's, for a ``Transport``.
     ///
     /// - Parameters:
-    ///   - request: The request that was sent, as the transport got it.
+    ///   - request: The request, as passed to the transport.
     ///   - httpResponse: The status and the header fields.
-    ///   - data: The body, decoded as its `Content-Encoding` says.
+    ///   - data: The body, decoded by the `Content-Encoding`.
     public init(request: PreparedRequest, httpResponse: HTTPURLResponse, data: Data) {
         self.init(request, httpResponse, data)
     }
 
     /// - Parameters:
-    ///   - stream: The body, if it is streamed.
+    ///   - stream: The streamed body, if any.
     ///   - metrics: The metrics, if the transport measures them.
-    ///   - file: The body, if it has come in a file.
+    ///   - file: The body in a file, if any.
     init(
         _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
         file: PartialFile? = nil
     ) {
         let stream = stream.map { SingleUseStream(StreamHandle($0, of: request)) }
-        // The index of the first byte is 0, even if the transport has passed a slice.
+        // The first byte's index is 0, even if the transport passed a slice.
         let body = data.startIndex == 0 ? data : Data(data)
         content = Content(request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file)
     }
 
-    /// Creates a response whose body is streamed.
+    /// Creates a response with a streamed body.
     package init(request: PreparedRequest, httpResponse: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request, httpResponse, Data(), stream: stream)
     }
@@ -98,7 +98,7 @@ public struct APIResponse: Sendable {
     /// Creates a response to `request`, for tests and for your own transports.
     ///
     /// - Parameters:
-    ///   - request: The request that it answers.
+    ///   - request: The answered request.
     ///   - statusCode: The status code, from 100 to 999.
     ///   - headers: The header fields.
     ///   - data: The body.
@@ -127,7 +127,7 @@ public struct APIResponse: Sendable {
     /// The value of the header field `name`. Names are case-insensitive. Fields of the same name are joined with `", "`.
     public func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
-    /// The same response with a part of its body, such as a line.
+    /// The same response with a part of the body, such as a line.
     package func excerpt(_ name: String, _ data: Data) -> APIResponse {
         var content = content
         (content.partName, content.body, content.bodyStream) = (name, data, nil)

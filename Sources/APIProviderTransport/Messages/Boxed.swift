@@ -1,4 +1,4 @@
-/// A stored property in an object of its own. Copying the value around it copies one reference.
+/// A stored property in a separate object. Copying the enclosing value copies one reference.
 @propertyWrapper
 struct Boxed<Value: Sendable>: Sendable {
     private final class Storage: Sendable {
@@ -18,6 +18,6 @@ struct Boxed<Value: Sendable>: Sendable {
 }
 
 extension Boxed: CustomReflectable {
-    /// Shows nothing: it may hold a secret.
+    /// Shows nothing: the value may hold a secret.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

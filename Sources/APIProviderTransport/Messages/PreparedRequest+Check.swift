@@ -5,8 +5,7 @@ import FoundationNetworking
 #endif
 
 extension PreparedRequest {
-    /// Throws if the request has something that HTTP does not allow, which `adapting` or a middleware may have set. A request that has not
-    /// changed since the last call is not checked again.
+    /// Throws if HTTP does not allow a part of the request, set by `adapting` or a middleware. An unchanged request is not checked again.
     package mutating func check() throws {
         if isChecked { return }
         guard method.rawValue.isToken else {
@@ -19,7 +18,7 @@ extension PreparedRequest {
         }
         if let problem = headers.problem { throw APIError.invalid(problem) }
         if let boundary = body?.boundary { try nameBoundary(boundary) }
-        // URL loading systems may drop a field that is not valid, without an error.
+        // URL loading systems may drop an invalid field without an error.
         for (name, value) in headers { try HTTPHeaders.check(name, value) }
         if body == nil {
             // A server would wait for the body.
@@ -29,7 +28,7 @@ extension PreparedRequest {
         isChecked = true
     }
 
-    /// Adds the `boundary` of the body to a `Content-Type` that names none. Throws if the `Content-Type` is that of another body.
+    /// Adds the body's `boundary` to a `Content-Type` without one. Throws if the `Content-Type` is another body's.
     private mutating func nameBoundary(_ boundary: String) throws {
         let type = headers["Content-Type"] ?? "multipart/form-data"
         var rest = type[...]
@@ -51,11 +50,11 @@ extension PreparedRequest {
 
     /// Throws unless the URL is `http` or `https`. Another transport may know other schemes.
     package func checkScheme() throws {
-        guard url.absoluteString.lengthOfHTTPStart == nil, let scheme = url.scheme, !scheme.isHTTP else { return }
+        guard url.absoluteString.httpPrefixLength == nil, let scheme = url.scheme, !scheme.isHTTP else { return }
         throw APIError.invalid("its URL \"\(url.redacted)\" has the scheme \(scheme); it must be http or https")
     }
 
-    /// Throws if the request has a body that URLSession does not send.
+    /// Throws for a body that URLSession would not send.
     func checkBody() throws {
         guard body != nil, [.get, .head].contains(method) else { return }
         throw APIError.invalid(
@@ -70,7 +69,7 @@ extension HTTPHeaders {
     /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
     package static func check(_ name: String, _ value: String) throws {
         guard name.isToken else {
-            // The name may be a whole field, with a credential in it.
+            // The name may be a whole field, including a credential.
             let start = name.prefix { $0 != ":" }
             throw APIError.invalid("its header name \"\(start)\(start == name ? "" : ":…")\" is not a token (RFC 9110, section 5.6.2)")
         }
@@ -81,9 +80,9 @@ extension HTTPHeaders {
 // MARK: - URLs
 
 extension String {
-    /// Whether this is a URL of HTTP that names neither a user nor a port, which is most often so.
+    /// Whether this is an HTTP URL without user and port, like most URLs.
     fileprivate var isHTTPWithoutUserAndPort: Bool {
-        guard let start = lengthOfHTTPStart else { return false }
+        guard let start = httpPrefixLength else { return false }
         // The first of these bytes after the scheme decides.
         let marks = ASCIISet.endOfHost
         return withBytes { bytes in
@@ -92,12 +91,12 @@ extension String {
         }
     }
 
-    /// The length of `https://` or `http://` at the start of the text, in bytes; `nil` if it starts otherwise, such as with `HTTP://`.
-    var lengthOfHTTPStart: Int? {
+    /// The length of `https://` or `http://` at the start, in bytes; `nil` for another start, such as `HTTP://`.
+    var httpPrefixLength: Int? {
         withBytes { $0.starts(with: "https://".utf8) ? 8 : $0.starts(with: "http://".utf8) ? 7 : nil }
     }
 
-    /// Whether it is the scheme of HTTP or HTTPS.
+    /// Whether this scheme is `http` or `https`.
     package var isHTTP: Bool {
         switch lowercased() {
         case "http", "https": true
@@ -107,7 +106,7 @@ extension String {
 }
 
 extension URL {
-    /// The port if it is above 65535. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
+    /// A port above 65535, if so. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
     var impossiblePort: String? {
         if let port { return 0...65_535 ~= port ? nil : "\(port)" }
         // `port` is `nil` if the number does not fit into an `Int`.
@@ -118,13 +117,13 @@ extension URL {
         return !port.isEmpty && port.allSatisfy(\.isDigit) ? String(Substring(port)) : nil
     }
 
-    /// Throws if no request can be sent to the URL.
+    /// Throws if no request can be sent to this URL.
     func check() throws {
         if let dotSegment { throw APIError.invalid("its path has the segment \"\(dotSegment)\"; write the path that is meant") }
         if absoluteString.isHTTPWithoutUserAndPort { return }
         if let impossiblePort { throw APIError.invalid("its URL has the port \(impossiblePort); the highest is 65535") }
         guard user == nil, password == nil else {
-            // Linux would send them, and Apple's systems would not.
+            // Linux would send them, unlike Apple's systems.
             throw APIError.invalid("its URL has a user name or a password; send them in the header Authorization")
         }
     }

@@ -1,15 +1,15 @@
 import Foundation
 
 extension PreparedRequest {
-    /// The parameters of the query of ``url``: `request.query["lang"] = "en"`.
+    /// The query parameters in ``url``: `request.query["lang"] = "en"`.
     ///
-    /// New items are escaped as in the query of an endpoint. Unchanged items keep their bytes, so a signed URL stays valid. A `+` is read
-    /// as a space, as on servers.
+    /// New items are escaped like an endpoint's. Unchanged items keep their bytes, so a signed URL stays valid. A `+` is read as a space,
+    /// as on servers.
     public var query: QueryParameters {
         get { QueryParameters(url.queryItems.map(\.item)) }
         set {
             let old = url.queryItems
-            // By their bytes, unlike Swift's comparison of texts.
+            // By bytes, unlike Swift's text comparison.
             var texts = Dictionary(grouping: old, by: \.item.percentEncoded).mapValues { $0.map(\.text)[...] }
             let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
             guard items != old.map(\.text) else { return }
@@ -25,7 +25,7 @@ extension URLQueryItem {
 }
 
 extension URL {
-    /// The items of the query, each with its text.
+    /// The query items, each with the original text.
     fileprivate var queryItems: [(text: String, item: URLQueryItem)] {
         guard let query = URIReference(absoluteString).query, !query.isEmpty else { return [] }
         return query.split(separator: "&", omittingEmptySubsequences: false).map { text in

@@ -4,9 +4,9 @@ public import Foundation
 public import FoundationNetworking
 #endif
 
-/// A request that is ready to be sent. A provider makes one of an ``Endpoint`` for each subscription.
+/// A request ready to send. A provider creates one from an ``Endpoint`` for each subscription.
 ///
-/// Each ``Middleware`` may change it, and a ``Transport`` sends it:
+/// Each ``Middleware`` may change the request, and a ``Transport`` sends the result:
 ///
 /// ```swift
 /// request.headers["X-Request-ID"] = UUID().uuidString
@@ -15,30 +15,30 @@ public import FoundationNetworking
 public struct PreparedRequest: Sendable {
     /// The request method.
     public var method: HTTPMethod { didSet { isChecked = false } }
-    /// The URL with its query, already escaped.
+    /// The URL with the query, already escaped.
     public var url: URL { didSet { isChecked = false } }
-    /// The header fields. Those that the session or the network stack adds are missing.
+    /// The header fields, without the additions of the session or the network stack.
     public var headers: HTTPHeaders { didSet { isChecked = false } }
-    /// The body. It can be read any number of times.
+    /// The body, readable any number of times.
     public var body: RequestBody? { didSet { isChecked = false } }
-    /// The time in seconds without activity in either direction after which the request times out; `nil` is the session's setting.
+    /// The longest time without activity in either direction, in seconds, before the request times out; `nil` is the session's setting.
     public var timeoutInterval: TimeInterval? { didSet { isChecked = false } }
-    /// What the endpoint, the provider and the middlewares say of the request, each under a key of its own.
+    /// Options set by the endpoint, the provider and the middlewares, by key.
     public var options: RequestOptions
 
-    /// Whether ``check()`` has found nothing wrong with what the request has now.
+    /// Whether ``check()`` found the current request valid.
     var isChecked = false
-    /// What most requests do not have. A request passes through each middleware, so this is in a box.
+    /// Rare properties. Boxed, because a request passes through each middleware.
     private var rare: Boxed<Rare>?
 
-    /// Creates a request, which has no options. To change a request, change a copy.
+    /// Creates a request without options. To change a request, change a copy.
     ///
-    /// A provider makes a request of each ``Endpoint``. Create your own in a middleware that sends another request first, such as one for a
-    /// nonce: <doc:WritingAMiddleware> says what it has. Or create one to test a middleware or a transport.
+    /// A provider creates requests from endpoints. Create your own in a middleware that sends another request first, such as one for a
+    /// nonce: see <doc:WritingAMiddleware>. Or create one to test a middleware or a transport.
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - url: The URL with its query, already escaped.
+    ///   - url: The URL with the query, already escaped.
     ///   - headers: The header fields.
     ///   - body: The body, already encoded.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
@@ -49,7 +49,7 @@ public struct PreparedRequest: Sendable {
         options = RequestOptions()
     }
 
-    // MARK: - What most requests do not have
+    // MARK: - Rare properties
 
     private struct Rare: Sendable {
         var secrets = RequestSecrets()
@@ -62,17 +62,17 @@ public struct PreparedRequest: Sendable {
         set { rare = Boxed(wrappedValue: newValue) }
     }
 
-    /// Texts that no error and no log shows.
+    /// Texts hidden in every error and log.
     package var secrets: RequestSecrets {
         get { rareValues.secrets }
         set { rareValues.secrets = newValue }
     }
-    /// The requests that have been redirected to this one, the first first.
+    /// The requests redirected to this one, the first one first.
     package var redirectChain: [RedirectedRequest] {
         get { rareValues.redirectChain }
         set { rareValues.redirectChain = newValue }
     }
-    /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
+    /// The `URLRequest` set as ``urlRequest``, for properties that this type lacks.
     package private(set) var foundationRequest: URLRequest? {
         get { rareValues.foundationRequest }
         set { rareValues.foundationRequest = newValue }
@@ -80,10 +80,11 @@ public struct PreparedRequest: Sendable {
 
     // MARK: - Foundation's request
 
-    /// The request as Foundation has it, without its body.
+    /// Foundation's form of the request, without the body.
     ///
-    /// Use it for settings that only `URLRequest` has: `request.urlRequest.networkServiceType = .video`. A body that you set here makes the
-    /// request invalid; set ``body`` instead. A `timeoutInterval` of 60 seconds is Foundation's "not set"; set ``timeoutInterval`` instead.
+    /// Use this property for settings that only `URLRequest` has: `request.urlRequest.networkServiceType = .video`. A body set here makes
+    /// the request invalid; set ``body`` instead. A `timeoutInterval` of 60 seconds means "not set" in Foundation; set ``timeoutInterval``
+    /// instead.
     public var urlRequest: URLRequest {
         get {
             // On Linux, setting the method costs as much as parsing the URL, and setting a header costs double.
@@ -108,7 +109,7 @@ public struct PreparedRequest: Sendable {
     }
 }
 
-/// A request that was redirected.
+/// A redirected request.
 package struct RedirectedRequest: Sendable {
     package let url: URL
     let method: HTTPMethod
@@ -122,10 +123,10 @@ package struct RedirectedRequest: Sendable {
 }
 
 extension PreparedRequest {
-    /// The URLs that have been redirected to this request, the first first. The servers have acted on a request at each of them.
+    /// The URLs redirected to this request, the first one first. A server has acted on a request at each of them.
     public var redirects: [URL] { redirectChain.map(\.url) }
 
-    /// Whether a redirect led from one origin to another on the way to this request. Whoever chose this URL is to get no credential.
+    /// Whether a redirect led from one origin to another on the way to this request. Send no credential to a URL chosen by another server.
     public var hasLeftOrigin: Bool {
         let origins = redirectChain.map(\.url.origin) + (redirectChain.isEmpty ? [] : [url.origin])
         return origins.contains { $0 != origins[0] }
@@ -135,38 +136,37 @@ extension PreparedRequest {
 // MARK: - Middlewares and transports
 
 extension PreparedRequest {
-    /// Whether it is a GET or a HEAD without a body.
+    /// Whether this is a GET or a HEAD without a body.
     package var isPlainRead: Bool { [.get, .head].contains(method) && body == nil }
 
-    /// Whether cookies are sent with it and kept from its response.
+    /// Whether cookies are sent, and stored from the response.
     public var handlesCookies: Bool { foundationRequest?.httpShouldHandleCookies ?? true }
 
-    /// Whether it is safe to send the request more than once, because its method is idempotent (RFC 9110, section 9.2.2) or it has an
-    /// `Idempotency-Key`. After redirects, that must be so for each request of the chain: a `POST` that a 303 has turned into a `GET` is
-    /// still a `POST`.
+    /// Whether the request is safe to send more than once: the method is idempotent (RFC 9110, section 9.2.2), or there is an
+    /// `Idempotency-Key`. After redirects, each request in the chain counts: a `POST` turned into a `GET` by a 303 is still a `POST`.
     public var isIdempotent: Bool { isIdempotent(HTTPMethod.idempotent) }
 
-    /// Whether it is safe to send the request more than once, if `methods` are the idempotent methods: see ``isIdempotent``.
+    /// Whether the request is safe to send more than once, with `methods` as the idempotent ones: see ``isIdempotent``.
     public func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool {
         (methods.contains(method) || headers["Idempotency-Key"] != nil)
             && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
 
-    /// Hides `secret` in the texts of errors, logs and reports about this request, wherever it occurs. One of fewer than six bytes may
-    /// occur by chance, and is hidden only where it is a whole segment of the path.
+    /// Hides `secret` everywhere in errors, logs and reports about this request. A secret of fewer than six bytes may occur by chance, and
+    /// is hidden only as a whole path segment.
     ///
-    /// What stands in `Authorization`, in cookies, or under a name such as `api_key` is hidden without it.
+    /// `Authorization`, cookies, and values with a name such as `api_key` are hidden without this call.
     public mutating func hide(_ secret: String) {
         secrets.add([secret])
     }
 
-    /// The base URL of the provider that sends the request; `nil` if it has none. A credential is for its origin only.
+    /// The provider's base URL; `nil` without one. A credential is for that origin only.
     public package(set) var baseURL: URL? {
         get { options[BaseURLKey.self] }
         set { if newValue != nil { options[BaseURLKey.self] = newValue } else { options.remove(BaseURLKey.self) } }
     }
 
-    /// Sets each of `headers` that the request does not have.
+    /// Adds the fields in `headers` that the request lacks.
     package mutating func addMissingHeaders(_ headers: HTTPHeaders) {
         let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }

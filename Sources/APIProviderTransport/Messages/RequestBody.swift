@@ -1,16 +1,16 @@
 public import Foundation
 
-/// The encoded body of a ``PreparedRequest``: bytes in memory and the content of files, one after the other.
+/// A ``PreparedRequest``'s encoded body: data and files, one after the other.
 ///
-/// It can be read any number of times. Files are read while the request is sent.
+/// You can read a body any number of times. Files are read while the request is sent.
 public struct RequestBody: Sendable {
     package let pieces: [BodyPiece]
     /// The number of bytes.
     public let count: Int
-    /// The boundary between the parts of a multipart body; `nil` for any other body.
+    /// A multipart body's boundary; `nil` for any other body.
     let boundary: String?
 
-    /// Creates a body of `data`.
+    /// Creates a body from `data`.
     public init(_ data: Data) { self.init([.data(data)]) }
 
     package init(_ pieces: [BodyPiece], boundary: String? = nil) {
@@ -20,10 +20,10 @@ public struct RequestBody: Sendable {
 
     /// Returns the whole body. Files are read into memory.
     ///
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if a file cannot be read, or has become shorter.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if a file cannot be read, or is shorter now.
     public func data() throws -> Data {
         if pieces.count == 1, case .data(let data) = pieces[0] { return data }
-        // Mapped bytes would end the process if the file became shorter before they are read.
+        // Mapped bytes would end the process if the file shrank before the read.
         return try explainingFailures {
             var (reader, data) = (makeReader(), Data(capacity: count))
             while let chunk = try reader.read(upToCount: 1 << 20) { data.append(chunk) }
@@ -40,14 +40,14 @@ public struct RequestBody: Sendable {
     @_spi(Transports) public struct Reader: Sendable {
         private var pieces: ArraySlice<BodyPiece>
         private var file: FileHandle?
-        /// The number of bytes of the first piece that have been read.
+        /// The number of bytes read from the first piece.
         private var offset = 0
 
         fileprivate init(pieces: ArraySlice<BodyPiece>) { self.pieces = pieces }
 
-        /// Returns the next bytes, at most `count`; `nil` is the end. It may wait for a disk.
+        /// Returns the next bytes, at most `count`; `nil` at the end. May wait for a disk.
         ///
-        /// - Throws: A `CocoaError` if a file cannot be read, or has become shorter since the request was made.
+        /// - Throws: A `CocoaError` if a file cannot be read, or is shorter than when the request was created.
         public mutating func read(upToCount count: Int) throws -> Data? {
             while let piece = pieces.first {
                 let rest = piece.count - offset
@@ -86,7 +86,7 @@ public struct RequestBody: Sendable {
 
     // MARK: - Files
 
-    /// The file, if that is the whole body.
+    /// The file, if the whole body is one.
     var file: URL? {
         guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
         return file
@@ -102,14 +102,14 @@ public struct RequestBody: Sendable {
         return data
     }
 
-    /// Throws if a file cannot be read, or is shorter than it was. It is only opened; its bytes are not read.
+    /// Throws if a file cannot be opened, or is shorter than before. Reads no bytes.
     func check() throws {
         guard hasFiles else { return }
         try explainingFailures {
             for piece in pieces {
                 guard case .file(let file, let count) = piece else { continue }
                 // No more bytes are sent than the Content-Length announces.
-                if try file.countOfReadableBytes() < count { throw piece.failure(nil) }
+                if try file.readableByteCount() < count { throw piece.failure(nil) }
             }
         }
     }
@@ -125,7 +125,7 @@ public struct RequestBody: Sendable {
 
 // MARK: - Pieces
 
-/// A part of a ``RequestBody``.
+/// Part of a ``RequestBody``.
 package enum BodyPiece: Sendable, Equatable {
     case data(Data)
     case file(URL, count: Int)
@@ -137,7 +137,7 @@ package enum BodyPiece: Sendable, Equatable {
         }
     }
 
-    /// The error for content that cannot be read: because of `error`, or else because the file has become shorter.
+    /// The error for unreadable content: because of `error`, or else because the file shrank.
     fileprivate func failure(_ error: (any Error)?) -> CocoaError {
         guard case .file(let file, _) = self else { return CocoaError(.fileReadUnknown) }
         let reason = error.map { "cannot be read: \($0.explanation.withoutFullStop)" } ?? "has become shorter since the request was made"
@@ -147,9 +147,9 @@ package enum BodyPiece: Sendable, Equatable {
 }
 
 extension URL {
-    /// The number of bytes in the regular file at this URL, which can be opened. Opening a pipe would wait for its other end, and a device
-    /// may have no end.
-    func countOfReadableBytes() throws -> Int {
+    /// The number of bytes in the readable, regular file at this URL. Opening a pipe would wait for the other end, and a device may have no
+    /// end.
+    func readableByteCount() throws -> Int {
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
@@ -158,12 +158,12 @@ extension URL {
         }
         let file = try FileHandle(forReadingFrom: self)
         defer { try? file.close() }
-        // The system makes some files, such as those in /proc, while they are read.
+        // The system creates some files, such as those in /proc, during the read.
         if status.st_size == 0, try file.read(upToCount: 1)?.isEmpty == false {
             let message = "its size is not known; read it into memory and send that."
             throw CocoaError(.fileReadUnknown, userInfo: [NSFilePathErrorKey: path, NSLocalizedDescriptionKey: message])
         }
-        // An Apple Watch may have an `Int` of 32 bits.
+        // Some Apple Watches have a 32-bit `Int`.
         guard let count = Int(exactly: status.st_size) else { throw CocoaError(.fileReadTooLarge) }
         return count
     }

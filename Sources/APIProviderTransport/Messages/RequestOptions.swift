@@ -1,8 +1,8 @@
 /// Options of one request, for middlewares and transports.
 ///
-/// ### An option of your own
+/// ### Your own option
 ///
-/// Declare an option like a value of SwiftUI's environment, with a key, its default and a property:
+/// Declare an option like a SwiftUI environment value, with a key, a default and a property:
 ///
 /// ```swift
 /// private enum PriorityKey: RequestOptionKey { static let defaultValue = 0 }
@@ -28,11 +28,11 @@ public struct RequestOptions: Sendable {
             (self.key, self.value, self.isBuiltIn) = (key, value, isBuiltIn)
         }
 
-        /// A mirror without the value, which may be a secret.
+        /// A mirror without the value: it may be a secret.
         @usableFromInline var customMirror: Mirror { Mirror(self, children: []) }
     }
 
-    /// In the order of setting. A request has few options, so a search takes less time than a hash.
+    /// In the order of setting. With few options, a search takes less time than a hash.
     @usableFromInline var entries: [Entry] = []
 
     /// Creates empty options.
@@ -41,7 +41,7 @@ public struct RequestOptions: Sendable {
     /// The value for `key`, or the key's default.
     @inlinable public subscript<Key: RequestOptionKey>(key: Key.Type) -> Key.Value {
         get {
-            // Inlined, so that the value's type is known to the caller. A generic call of another module takes ten times as long.
+            // Inlined, so that the caller knows the value's type. A generic call into another module takes ten times as long.
             let id = ObjectIdentifier(key)
             for index in entries.indices where entries[index].key == id {
                 return entries[index].value as? Key.Value ?? Key.defaultValue
@@ -60,29 +60,29 @@ public struct RequestOptions: Sendable {
     /// Removes the value for `key`.
     package mutating func remove(_ key: any RequestOptionKey.Type) { entries.removeAll { $0.key == ObjectIdentifier(key) } }
 
-    /// Sets the options of `other`.
+    /// Sets the options in `other`.
     mutating func merge(_ other: RequestOptions) {
         for entry in other.entries { set(entry) }
     }
 
-    /// Whether all are options of this package.
+    /// Whether all options are this package's.
     package var areBuiltIn: Bool { entries.allSatisfy(\.isBuiltIn) }
 }
 
-/// The key of an option, and its default.
+/// An option's key and default.
 public protocol RequestOptionKey {
-    /// The type of the option.
+    /// The option's type.
     associatedtype Value: Sendable
     /// The value for requests without the option.
     static var defaultValue: Value { get }
 }
 
-/// The key of an option of this package.
+/// The key of this package's options.
 @usableFromInline package protocol BuiltInOptionKey: RequestOptionKey {}
 
 extension RequestOptions {
-    /// The maximum size of a line or an event of a stream in bytes, 16 MB by default. A larger one ends the stream with an error. The size
-    /// of the whole stream is not limited.
+    /// The maximum size of a stream's line or event in bytes, by default 16 MB. A larger one ends the stream with an error. The whole
+    /// stream's size is not limited.
     public var maxElementSize: Int {
         get { self[MaxElementSizeKey.self] }
         set { self[MaxElementSizeKey.self] = newValue }

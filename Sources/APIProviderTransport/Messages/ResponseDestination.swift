@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The place for the body of a successful response. Other bodies go into memory.
+/// The place for a successful response's body. Other bodies go into memory.
 public enum ResponseDestination: Sendable, Hashable {
     /// The body is the response's ``APIResponse/data``.
     case memory
@@ -10,13 +10,12 @@ public enum ResponseDestination: Sendable, Hashable {
     case stream
 }
 
-/// A destination with what the transport needs to know of it.
+/// A destination with the details for the transport.
 package enum BodyDestination: Sendable {
     case memory
-    /// A file, what keeps the file in which the body has come, and the file that goes on where an earlier attempt stopped.
+    /// A file, the object that passes the downloaded file on, and the file to continue after an earlier attempt.
     case file(URL, Download? = nil, resuming: PartialFile? = nil)
-    /// The body is streamed to a reader. A body of another media type than `expected` may be an error: it goes into memory if it has an
-    /// end.
+    /// The body is streamed to a reader. A body of another media type than `expected` may be an error: a finite one goes into memory.
     case stream(expected: String? = nil)
 
     package var isMemory: Bool { if case .memory = self { true } else { false } }
@@ -27,8 +26,7 @@ package enum BodyDestination: Sendable {
 }
 
 extension PreparedRequest {
-    /// The place for the body of a successful response. A response whose body is not in memory can have one reader only, so it cannot be
-    /// stored or shared.
+    /// The place for a successful response's body. A body outside memory has only one reader, so the response cannot be stored or shared.
     public var destination: ResponseDestination {
         switch bodyDestination {
         case .memory: .memory

@@ -5,14 +5,14 @@ package import MiniRx
 import FoundationNetworking
 #endif
 
-/// Owns the buffer of a stream. Its release ends the transfer.
+/// Owns a stream's buffer. Releasing the handle ends the transfer.
 package final class StreamHandle: Sendable {
     package let buffer: StreamBuffer
     private let request: PreparedRequest
 
     init(_ buffer: StreamBuffer, of request: PreparedRequest) { (self.buffer, self.request) = (buffer, request) }
 
-    /// Waits for the next bytes and returns them; `nil` is the end.
+    /// Waits for the next bytes and returns them; `nil` at the end.
     package func next(isolation: isolated (any Actor)?) async throws -> Data? {
         do { return try await buffer.next(isolation: isolation) } catch is StreamIsBeingRead {
             let reason = "a stream can be read by one task at a time, and another one waits for its next bytes"
@@ -23,5 +23,5 @@ package final class StreamHandle: Sendable {
     deinit { buffer.cancel() }
 }
 
-/// The owner of a stream; `nil` once an iterator has taken it.
+/// A stream's owner; `nil` after an iterator takes the stream.
 package typealias SingleUseStream = Locked<StreamHandle?>

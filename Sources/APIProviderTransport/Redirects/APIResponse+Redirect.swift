@@ -12,7 +12,7 @@ extension APIResponse {
         guard let url = URL(reference: location, from: request.url), let scheme = url.scheme?.lowercased() else {
             return (nil, "its Location is not a URL")
         }
-        // From a scheme of the transport's own, a redirect may lead to the same scheme.
+        // From a transport's own scheme, a redirect may lead to the same scheme.
         guard scheme.isHTTP && request.url.scheme?.isHTTP == true || ["https", request.url.scheme?.lowercased()].contains(scheme) else {
             return (nil, "its Location is \(scheme)\(location.contains("://") ? "://" : ":")…, which is not followed")
         }
@@ -24,7 +24,7 @@ extension APIResponse {
         return (url, nil)
     }
 
-    /// The reason why this redirect was not followed; `nil` if this is no redirect.
+    /// Why this redirect was not followed; `nil` if this is no redirect.
     var redirectFailureReason: String? {
         guard let target = redirectTarget else { return nil }
         if target.url == nil { return target.problem }
@@ -32,7 +32,7 @@ extension APIResponse {
         return "the redirectPolicy of its request has not followed it"
     }
 
-    /// The reason for a 401 that says nothing about the credential: a redirect to another origin has dropped it. Otherwise `nil`.
+    /// The reason for a 401 after a redirect to another origin dropped the credential; `nil` for other responses.
     var credentialLoss: String? {
         guard statusCode == 401, request.hasLeftOrigin, !request.headers.contains(where: { $0.name.namesCredential }),
             let last = request.redirectChain.last(where: { $0.headerNames.contains(where: \.namesCredential) })
@@ -40,7 +40,7 @@ extension APIResponse {
         return "the redirect from \(last.url.origin) to another origin has dropped the credential"
     }
 
-    /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or one that cannot be followed.
+    /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or cannot be followed.
     func nextRequest(for sent: PreparedRequest) -> PreparedRequest? {
         guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }
         let from = request.url
@@ -53,7 +53,7 @@ extension APIResponse {
             for name in request.headers.map({ $0.name.lowercased() })
             where name.hasPrefix("content-") || ["transfer-encoding", "trailer", "expect"].contains(name) { next.headers[name] = nil }
         }
-        if to.origin != from.origin { next.headers = next.headers.forOtherOrigins }
+        if to.origin != from.origin { next.headers = next.headers.withoutCredentials }
         return next
     }
 }

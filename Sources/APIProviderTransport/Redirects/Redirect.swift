@@ -6,10 +6,10 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Sends `request`, and follows redirects by the policy of the sent request, maybe changed by a middleware.
+    /// Sends `request`, and follows redirects by the sent request's policy, maybe changed by a middleware.
     ///
-    /// A provider calls this around its transport. A cache calls it, too, for stored redirects and responses of their targets. The cache
-    /// sets `followsRedirects` of each hop to `false`, so the provider's own call only names the request in an error.
+    /// A provider calls this around the transport. A cache calls this, too, for stored redirects and their targets' responses. The cache
+    /// sets each hop's `followsRedirects` to `false`, so the provider's own call only names the request in an error.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -17,7 +17,7 @@ extension Single<APIResponse> {
             let response: APIResponse
             switch event {
             case .success(let received): response = received
-            // The error names the failed request, with its redirects for ``RetryMiddleware``.
+            // The error names the failed request, with the redirects for ``RetryMiddleware``.
             case .failure(let error as URLError): throw APIError.transport(request, underlying: error)
             case .failure(let error): throw error
             }
@@ -34,7 +34,7 @@ extension Single<APIResponse> {
 }
 
 extension APIResponse {
-    /// The next request of a redirect, or `nil` for a final response.
+    /// A redirect's next request, or `nil` for a final response.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
         if case .follow = policy.kind { return nextRequest(for: sent) }
         try requireNotRedirected(of: sent)
@@ -50,8 +50,8 @@ extension APIResponse {
 }
 
 extension Transport {
-    /// Sends `request` without its URL's fragment, which is not for the server (RFC 9110, section 7.1). The response has the fragment
-    /// again.
+    /// Sends `request` without the URL's fragment, which is not for the server (RFC 9110, section 7.1). The response gets the fragment
+    /// back.
     package func sendWithoutFragment(_ request: PreparedRequest) -> Single<APIResponse> {
         guard let url = request.url.withoutFragment else { return send(request) }
         var sent = request

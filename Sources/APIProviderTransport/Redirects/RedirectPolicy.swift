@@ -12,19 +12,19 @@ public struct RedirectPolicy: Sendable {
 
     /// Redirects are followed, at most 20. A redirect from https to http is always the response.
     public static let follow = RedirectPolicy(kind: .follow)
-    /// The redirect is the response, and an endpoint accepts its status, unless it downloads or streams. Read the `Location` with
+    /// The redirect is the response. An endpoint accepts the status, except in downloads and streams. Read the `Location` with
     /// `withResponse()`.
     public static let never = RedirectPolicy(kind: .never)
     /// Your closure decides about each redirect.
     ///
-    /// For a redirect to another origin, the proposed request keeps headers without credentials alone: conditional and range headers,
+    /// For a redirect to another origin, the proposed request keeps only headers without credentials: conditional and range headers,
     /// `User-Agent`, `Cache-Control`, `Idempotency-Key`, `Last-Event-ID`, and those about the body or accepted responses, such as
     /// `Content-Type` and `Accept`.
     ///
     /// - Parameter decide: Gets the proposed request and the redirect, on any thread. To follow the redirect, return the request, changed
     ///   or not. To make the redirect the response, return `nil`. An endpoint then fails, because the status is not in 200...299, unless
-    ///   its ``Endpoint/validating(_:)`` accepts the redirect. If the closure throws, the request fails with that error. A redirect from
-    ///   https to http is the response, without a call: to follow one, request its `Location`.
+    ///   ``Endpoint/validating(_:)`` accepts the redirect. If the closure throws, the request fails with that error. A redirect from https
+    ///   to http is the response, without a call: to follow one, request the `Location`.
     public static func decide(
         _ decide: @escaping @Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?
     ) -> RedirectPolicy {
@@ -50,15 +50,15 @@ extension RequestOptions {
     ///     .decide { next, _ in next.url.host == "cdn.example.com" ? next : nil })
     /// ```
     ///
-    /// If a ``Transport`` of your own follows redirects by itself, only ``RedirectPolicy/follow`` works. With another policy, a request
-    /// fails after such a redirect.
+    /// If your own ``Transport`` follows redirects by itself, only ``RedirectPolicy/follow`` works. With another policy, a request fails
+    /// after such a redirect.
     public var redirectPolicy: RedirectPolicy {
         get { self[RedirectKey.self] ?? .follow }
         set { self[RedirectKey.self] = newValue }
     }
 }
 
-/// Without a policy, a request has the policy of its original, so `nil` is not ``RedirectPolicy/follow``.
+/// Without a policy, a request has the original request's policy, so `nil` is not ``RedirectPolicy/follow``.
 private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
 
 private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
@@ -66,14 +66,14 @@ private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bo
 // MARK: - Redirected requests
 
 extension APIResponse {
-    /// The redirect policy of the response's request, maybe changed by a middleware, or else of `options`.
+    /// The redirect policy in the response's request, maybe changed by a middleware, or else in `options`.
     package func redirectPolicy(or options: RequestOptions) -> RedirectPolicy {
         request.options[RedirectKey.self] ?? options.redirectPolicy
     }
 }
 
 extension PreparedRequest {
-    /// Whether the provider follows a redirect. A middleware that follows redirects itself sets it to `false`.
+    /// Whether the provider follows a redirect. Set to `false` by a middleware that follows redirects itself.
     package var followsRedirects: Bool {
         get { options[FollowsRedirectsKey.self] }
         set { options[FollowsRedirectsKey.self] = newValue }

@@ -1,6 +1,6 @@
 extension HTTPHeaders {
-    /// The fields that are kept when a redirect leads to another origin.
-    var forOtherOrigins: HTTPHeaders {
+    /// The fields to keep for a redirect to another origin.
+    var withoutCredentials: HTTPHeaders {
         var headers = self
         for (name, _) in self where !RedirectRules.headersAllowedAcrossOrigins.contains(name.lowercased()) { headers[name] = nil }
         return headers
@@ -8,12 +8,12 @@ extension HTTPHeaders {
 }
 
 enum RedirectRules {
-    /// The maximum number of followed redirects of one request.
+    /// The maximum number of redirects followed for one request.
     static let maxRedirects = 20
 
-    /// The lowercase header fields that a redirect to another origin keeps.
+    /// The lowercase header fields to keep for another origin.
     ///
-    /// They describe accepted responses, the body, the client's stored response, and equal requests. Any other field may hold a credential
+    /// These describe accepted responses, the body, the client's stored response, and equal requests. Any other field may hold a credential
     /// for the first origin.
     ///
     /// Do not merge this list with the one in `Redaction`: this is about receivers of headers, that about logs.

@@ -1,10 +1,10 @@
 import Foundation
 
 extension Error {
-    /// The error for a `URLProtocolClient`. ``unpackedFromSession`` recovers this error at the other end of a `URLSession`.
+    /// The error for a `URLProtocolClient`. After the `URLSession`, ``unpackedFromSession`` recovers this error.
     ///
-    /// On Apple's systems, a session delivers a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` has the
-    /// description and this error itself. A copy of a `URLError` needs neither.
+    /// On Apple's systems, a session delivers a copy: an `NSError` with the same domain, code and `userInfo`. So the `userInfo` contains
+    /// the description and this error itself. A `URLError`'s copy needs neither.
     package var bridgedThroughSession: any Error {
         guard !(self is URLError) else { return self }
         let error = self as NSError
@@ -18,7 +18,7 @@ extension Error {
     package var unpackedFromSession: any Error { ((self as NSError).userInfo[ErrorBox.key] as? ErrorBox)?.error ?? self }
 }
 
-/// A class instance stays unchanged in a `userInfo`. An error value may be bridged to an `NSError`.
+/// A class instance stays unchanged in a `userInfo`. An error value may become an `NSError`.
 private final class ErrorBox: Sendable {
     static let key = "APIProvider.ErrorBox"
     let error: any Error

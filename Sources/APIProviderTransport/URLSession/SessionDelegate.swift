@@ -5,33 +5,33 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Passes the callbacks of a session to the exchange of their task.
+/// Passes a session's callbacks to the task's exchange.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
-    /// The exchange of a task, and the task's state.
+    /// A task's exchange and state.
     private struct Record {
         let exchange: Exchange
         let onCompletion: (@Sendable () -> Void)?
-        /// Whether the task is paused until the reader has caught up.
+        /// Whether the task is paused until the reader catches up.
         var isPaused = false
         var isChallenged = false
         var head: Head
-        /// Whether the server has closed the connection, and the request is not sent again.
+        /// Whether the server closed the connection, and the request is not resent.
         var connectionWasLost = false
-        /// Whether the task has been told to cancel.
+        /// Whether the task was told to cancel.
         var isCancelled = false
         #if canImport(FoundationNetworking)
-        /// The dispatch queue of the session's libcurl. It is suspended until the cancelled task has completed.
+        /// The session's libcurl queue, suspended until the cancelled task completes.
         var curlQueue: DispatchQueue?
         #endif
-        /// The `countOfBytesSent` of the task when its body was rewound.
+        /// The task's `countOfBytesSent` when the body was rewound.
         var bytesSentBeforeResend: Int64 = 0
     }
 
-    /// The state of the head of a response.
+    /// The state of a response's head.
     private enum Head {
-        /// The next one may be the response of a proxy to CONNECT.
+        /// The next head may be a proxy's response to CONNECT.
         case awaitedFromProxy
-        /// It may be the proxy's. It is the server's if no second head comes.
+        /// Maybe the proxy's head, or the server's if no second head comes.
         case deferred(URLResponse)
         case awaited
         case received
@@ -50,24 +50,24 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     /// - Parameters:
-    ///   - mayHaveTunnel: Whether the first head may be that of a proxy.
-    ///   - onCompletion: Called when the task has completed, before the exchange is.
+    ///   - mayHaveTunnel: Whether the first head may be a proxy's.
+    ///   - onCompletion: Called when the task completes, before the exchange does.
     func add(_ exchange: Exchange, for task: URLSessionTask, mayHaveTunnel: Bool, onCompletion: (@Sendable () -> Void)?) {
         let record = Record(exchange: exchange, onCompletion: onCompletion, head: mayHaveTunnel ? .awaitedFromProxy : .awaited)
         records.withLock { $0[ObjectIdentifier(task)] = record }
     }
 
-    /// Calls `change` with the record of `task`, under the lock, and returns its result.
+    /// Calls `change` with the task's record, under the lock, and returns the result.
     private func withRecord<Result>(of task: URLSessionTask, _ change: (inout Record?) -> Result) -> Result {
         records.withLock { change(&$0[ObjectIdentifier(task)]) }
     }
 
     private func exchange(of task: URLSessionTask) -> Exchange? { withRecord(of: task) { $0?.exchange } }
 
-    /// Cancels `task`, unless it has been cancelled or has ended.
+    /// Cancels `task`, unless already cancelled or ended.
     ///
-    /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` blocks that queue. If the task has completed by
-    /// then, Foundation crashes (Swift 6.3.1). Call this, and never `cancel()`.
+    /// Foundation on Linux puts the cancellation on the task's queue. A second `cancel()` blocks that queue, and crashes if the task
+    /// completes first (Swift 6.3.1). Always call this method instead of `cancel()`.
     func cancel(_ task: URLSessionTask, of session: URLSession) {
         let isFirst = withRecord(of: task) { record in
             guard record?.isCancelled == false else { return false }
@@ -76,8 +76,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard isFirst else { return }
         #if canImport(FoundationNetworking)
-        Self.cancels.async { [self] in
-            // A server that sends without a pause would keep the queue busy, so that `cancel()` would wait for seconds.
+        Self.cancellationQueue.async { [self] in
+            // A server that sends without a pause would keep the queue busy, and `cancel()` would wait for seconds.
             let curlQueue = usesNetwork ? session.curlQueue : nil
             let isRunning = withRecord(of: task) { record in
                 guard record != nil else { return false }
@@ -85,7 +85,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
                 curlQueue?.suspend()
                 return true
             }
-            // `cancel()` waits for the queue that all sessions share, so it never returns if it is called there (Swift 6.3.1).
+            // `cancel()` waits for the sessions' shared queue, so a call there never returns (Swift 6.3.1).
             if isRunning { task.cancel() }
         }
         #else
@@ -94,13 +94,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-    /// All cancels of the process, so that one thread at most waits for them.
-    private static let cancels = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
+    /// The process's cancellations, so that at most one thread waits for them.
+    private static let cancellationQueue = DispatchQueue(label: "APIProvider.cancels", qos: .userInitiated)
     #endif
 
     // MARK: - Redirects and challenges
 
-    /// Never follows a redirect: the 3xx is the response, and the provider follows it.
+    /// Never follows a redirect: the 3xx is the response, for the provider to follow.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLRequest?) -> Void
@@ -113,8 +113,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #endif
     }
 
-    /// No password is given, so that the 401 is the response. The delegate of the caller's session judges certificates, or else the system
-    /// does.
+    /// Declines password challenges, so the 401 is the response. The caller's session delegate, or else the system, evaluates certificates.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
@@ -124,8 +123,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
             if delegateSession?.delegate?.urlSession?(session, didReceive: challenge, completionHandler: completionHandler) != nil {
                 return
             }
-            let judge = delegateSession?.taskDelegate
-            if judge?.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler) != nil { return }
+            let taskDelegate = delegateSession?.taskDelegate
+            if taskDelegate?.urlSession?(session, task: task, didReceive: challenge, completionHandler: completionHandler) != nil { return }
             #endif
             return completionHandler(.performDefaultHandling, nil)
         }
@@ -139,7 +138,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #endif
     }
 
-    // MARK: - The body of the request
+    // MARK: - The request's body
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -154,8 +153,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     #if canImport(FoundationNetworking)
-    /// Called when the server has closed a reused connection and libcurl sends the request again (RFC 9112, section 9.3.1). Without this,
-    /// libcurl would send only the unread rest of the body, and wait for ever (Swift 6.3.1).
+    /// Called when the server closes a reused connection and libcurl sends the request again (RFC 9112, section 9.3.1). Without this
+    /// method, libcurl would send only the unread rest of the body, and wait forever (Swift 6.3.1).
     func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStream completionHandler: @escaping (InputStream?) -> Void) {
         let stream = task.originalRequest?.httpBodyStream
         if let exchange = exchange(of: task), exchange.request.isIdempotent, let body = stream as? BodyStream {
@@ -167,7 +166,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         withRecord(of: task) { $0?.connectionWasLost = true }
         // For some bodies, libcurl never reads the new stream, and the request would hang.
         cancel(task, of: session)
-        // If the original body is not a stream, passing one crashes Foundation. Otherwise, pass a stream that fails when it is read.
+        // If the original body is not a stream, passing one crashes Foundation. Otherwise, pass a stream that fails at the first read.
         completionHandler(stream == nil ? nil : BodyStream(RequestBody([.file(URL(fileURLWithPath: "/dev/null/none"), count: 1)])))
     }
     #endif
@@ -207,7 +206,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         if !exchange.isWritable { pause(dataTask, of: session, until: exchange) }
     }
 
-    /// Pauses the task until the reader of the stream has read most of the buffered bytes, or has left.
+    /// Pauses the task until the stream's reader has read most of the buffered bytes, or leaves.
     private func pause(_ task: URLSessionTask, of session: URLSession, until exchange: Exchange) {
         let setPaused: @Sendable (Bool) -> Bool? = { [self] isPaused in
             withRecord(of: task) { record in
@@ -228,7 +227,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         // On Linux, the complete 401 response arrives before the challenge. Cancelling the task then reports `.cancelled` (Swift 6.3.1).
         let isWhole =
             error == nil || record.isChallenged && task.response is HTTPURLResponse && (error as? URLError)?.code == .cancelled
-        // On Linux the head of a redirect without a Location comes only here, and its body never (Swift 6.3.1).
+        // On Linux, the head of a redirect without a Location comes only here, and the body never (Swift 6.3.1).
         if isWhole, !record.head.isReceived, let response = task.response as? HTTPURLResponse, response.statusCode >= 200 {
             _ = receive(response, record)
         }
@@ -239,11 +238,11 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         record.exchange.complete(with: failure(of: task, isWhole ? nil : error, record))
     }
 
-    /// The error with which the exchange of `task` ends. `nil` if it succeeds.
+    /// The error that ends the task's exchange; `nil` for a success.
     private func failure(of task: URLSessionTask, _ error: (any Error)?, _ record: Record) -> (any Error)? {
         if record.connectionWasLost { return URLError(.networkConnectionLost) }
         let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
-        // If bytes were sent and then no connection could be made, a reused one broke. The server may have received the request.
+        // If bytes were sent before a connection failed, a reused connection broke. The server may have received the request.
         let hasFailedOnNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
         return hasFailedOnNewConnection ? URLError(.networkConnectionLost) : failure
     }
@@ -251,7 +250,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// Returns false if the exchange accepts no body for this response.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
         if usesNetwork, let response = response as? HTTPURLResponse, response.statusCode < 200 {
-            // An informational response is activity, but not the response. The one of a custom `URLProtocol` is the response.
+            // An informational response is activity, but not the response, unless from a custom `URLProtocol`.
             recordSent(task.countOfBytesSent, of: task)
             return true
         }
@@ -263,9 +262,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         return receive(response, record)
     }
 
-    /// - Parameter record: The record of the task before this head.
+    /// - Parameter record: The task's record before this head.
     private func receive(_ response: HTTPURLResponse, _ record: Record) -> Bool {
-        // A custom `URLProtocol` has taken the whole body, and no session reports that.
+        // A custom `URLProtocol` takes the whole body, and no session reports that.
         if !record.head.isReceived, !usesNetwork { record.exchange.didSendBody() }
         return record.exchange.receive(response)
     }
@@ -289,7 +288,7 @@ extension URLSession {
 #endif
 
 extension URLSessionTask {
-    /// The error that ended the reading of the body while it was sent.
+    /// The error from reading the body during the transfer.
     fileprivate var bodyError: (any Error)? {
         #if canImport(FoundationNetworking)
         return originalRequest?.httpBodyStream?.streamError

@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The sessions of a transport, invalidated after the transport and its last single.
+/// A transport's sessions, invalidated after the transport and the last single.
 final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
@@ -43,7 +43,7 @@ final class SessionPool: Sendable {
 
     // MARK: - Starting a task
 
-    /// Sends the request of `exchange`, and returns a disposable to stop it.
+    /// Sends the exchange's request, and returns a disposable to stop the task.
     func start(_ exchange: Exchange) -> any Disposable {
         let request = exchange.request
         let session = session(for: request)
@@ -90,7 +90,7 @@ final class SessionPool: Sendable {
         func makeSession() -> URLSession {
             URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         }
-        if request.needsOwnConnection { return idleSessions.take(orMake: makeSession) ?? session }
+        if request.needsOwnConnection { return idleSessions.takeSession(orMake: makeSession) ?? session }
         // On a new connection, the request is sent only once.
         return request.mayBeResentByLibcurl ? makeSession() : session
         #else

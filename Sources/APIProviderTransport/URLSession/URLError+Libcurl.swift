@@ -5,10 +5,10 @@ import FoundationNetworking
 #endif
 
 extension Error {
-    /// The error with the code of Apple's systems. Foundation on Linux reports many errors of libcurl as `.unknown` or with a wrong code,
-    /// and only the message tells them apart.
+    /// The error with the same code as on Apple's systems. Foundation on Linux reports many libcurl errors as `.unknown` or with a wrong
+    /// code, and only the message tells them apart.
     ///
-    /// - Parameter response: The head of the response, if any.
+    /// - Parameter response: The response's head, if any.
     func mappingLibcurlMessage(with response: URLResponse?) -> any Error {
         #if canImport(FoundationNetworking)
         guard let error = self as? URLError else { return self }
@@ -18,7 +18,7 @@ extension Error {
         if let failure = URLError.proxyFailures.first(where: { $0.words.contains(where: text.contains) }) {
             return URLError(failure.code, reason: failure.reason, userInfo: error.userInfo)
         }
-        // libcurl has the same words for a full disk and for bytes after the end of a gzip.
+        // libcurl uses the same words for a full disk and for bytes after a gzip's end.
         if text.contains("Failed writing received data"), let response = response as? HTTPURLResponse,
             response.joinedValue(forHTTPHeaderField: "Content-Encoding") != nil
         {
@@ -27,7 +27,7 @@ extension Error {
                 + "read; ask for it uncompressed, with the header Accept-Encoding: identity"
             return URLError(.cannotDecodeRawData, reason: reason, userInfo: error.userInfo)
         }
-        guard let code = URLError.codesOfMessages.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
+        guard let code = URLError.codesByMessage.first(where: { $0.words.contains(where: text.contains) })?.code else { return self }
         var userInfo = error.userInfo
         if code == .dataLengthExceedsMaximum {
             userInfo[NSLocalizedDescriptionKey] = "the head of the request or of the response is larger than the system takes"
@@ -51,7 +51,7 @@ extension URL {
 }
 
 extension URLError {
-    /// With a reason about the proxy, if libcurl's `text` is about its connection.
+    /// Adds a reason about the proxy, if libcurl's `text` is about the connection to it.
     fileprivate func namingProxy(_ text: String) -> URLError {
         guard let name = failingURL?.proxyOfEnvironment,
             let proxy = URLComponents(string: name.contains("://") ? name : "http://\(name)"), let host = proxy.host
@@ -63,7 +63,7 @@ extension URLError {
         return URLError(code, reason: reason, userInfo: userInfo)
     }
 
-    /// The messages of libcurl about a proxy's failed connection to the server. The first match counts.
+    /// libcurl's messages about a proxy's failed connection to the server. The first match counts.
     fileprivate static let proxyFailures: [(code: Code, words: [String], reason: String)] = [
         (
             .userAuthenticationRequired, ["CONNECT tunnel failed, response 407", "HTTP code 407 from proxy"],
@@ -79,9 +79,9 @@ extension URLError {
         ),
     ]
 
-    /// Words of libcurl 7.76 to 8.23, most of them changed at least once. The first match counts.
-    fileprivate static let codesOfMessages: [(code: Code, words: [String])] = [
-        // Messages with the name of a host, which may itself have any of the words below.
+    /// Words from libcurl 7.76 to 8.23, most of them changed at least once. The first match counts.
+    fileprivate static let codesByMessage: [(code: Code, words: [String])] = [
+        // Messages with a host name, which may contain any of the words below.
         (.notConnectedToInternet, ["Network is unreachable"]),
         (.cannotConnectToHost, ["Failed to connect", "connect to server"]),
         (.serverCertificateUntrusted, ["certificate subject name"]),
@@ -96,7 +96,7 @@ extension URLError {
         (.cannotDecodeContentData, ["content encoding", "Transfer-Encoding", "Reject response"]),
         (.cannotParseResponse, ["HTTP/0.9", "Unsupported HTTP", "Unsupported response", "status line", "101 response", "server reply"]),
         (.cannotParseResponse, ["Content-Length", "chunk", "Multiple Location", "Version mismatch"]),
-        // An unreadable line of the head, which libcurl calls a failed output.
+        // An unreadable line in the head, which libcurl calls a failed output.
         (.cannotParseResponse, ["writing header", "writing output", "Header without", "in header", "Invalid response header"]),
         (.serverCertificateHasBadDate, ["has expired"]),
         (.serverCertificateNotYetValid, ["not yet valid"]),

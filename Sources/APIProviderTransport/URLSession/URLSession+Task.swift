@@ -5,7 +5,7 @@ package import FoundationNetworking
 #endif
 
 extension URLSession {
-    /// The directory for a temporary file of a body's parts, because a session on Apple's systems uploads a single file only. `nil` on
+    /// The directory for a temporary file with a body's parts, because a session on Apple's systems uploads only a single file. `nil` on
     /// Linux, where the parts are streamed.
     package static var multipartDirectory: URL? {
         #if canImport(FoundationNetworking)
@@ -15,15 +15,16 @@ extension URLSession {
         #endif
     }
 
-    /// The task that sends `request`.
+    /// Creates a task to send `request`.
     ///
-    /// - Parameter usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`, which would not see a streamed body.
+    /// - Parameter usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`: the latter would not see a streamed
+    ///   body.
     func task(for request: PreparedRequest, usesNetwork: Bool) throws -> URLSessionTask {
         var sent = request.adapted
         #if canImport(FoundationNetworking)
-        // The session's timer runs on while the session is paused. The transport has its own.
+        // The session's timer continues while the session is paused. The transport has a separate timer.
         if request.bodyDestination.isStream { sent.timeoutInterval = 1_000_000 }
-        // An upload task for a file takes several times as long, and waits for ever for a shrunk file (Swift 6.3.1).
+        // An upload task for a file takes several times as long, and waits forever for a shrunk file (Swift 6.3.1).
         if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
         return dataTask(with: sent)
         #else
@@ -35,7 +36,7 @@ extension URLSession {
 }
 
 extension URLSessionTask {
-    /// The secrets of the request, for a protocol class that shows it: a `URLRequest` cannot carry them.
+    /// The request's secrets, for a protocol class that shows the request: a `URLRequest` cannot carry secrets.
     package var requestSecrets: RequestSecrets {
         get { progress.userInfo[.requestSecrets] as? RequestSecrets ?? RequestSecrets() }
         set { progress.setUserInfoObject(newValue, forKey: .requestSecrets) }
@@ -46,7 +47,7 @@ extension ProgressUserInfoKey {
     fileprivate static let requestSecrets = ProgressUserInfoKey("APIProvider.requestSecrets")
 }
 
-// MARK: - Requests of a session
+// MARK: - A session's requests
 
 extension PreparedRequest {
     fileprivate var uploadedBody: RequestBody? {
@@ -54,17 +55,17 @@ extension PreparedRequest {
         return RequestBody([.file(uploadFile, count: body.count)])
     }
 
-    /// The request for the session, without its body.
+    /// The session's request, without the body.
     fileprivate var adapted: URLRequest {
         var request = urlRequest
         if let timeoutInterval { request.timeoutInterval = timeoutInterval.forSession }
         #if canImport(FoundationNetworking)
-        // A scheme in capitals is not known (Swift 6.3.1).
+        // Foundation does not know a scheme in capitals (Swift 6.3.1).
         let text = url.absoluteString
-        if text.lengthOfHTTPStart == nil, let scheme = url.scheme {
+        if text.httpPrefixLength == nil, let scheme = url.scheme {
             request.url = URL(string: scheme.lowercased() + text.dropFirst(scheme.utf8.count)) ?? url
         }
-        // A value of white space would be dropped with its field (Swift 6.3.1); an empty one means the same (RFC 9110, section 5.5).
+        // A field with only white space would be dropped (Swift 6.3.1); an empty value means the same (RFC 9110, section 5.5).
         for (name, value) in headers where !value.isEmpty && value.withBytes({ $0.allSatisfy { $0 == 32 || $0 == 9 } }) {
             request.setValue("", forHTTPHeaderField: name)
         }
@@ -72,7 +73,7 @@ extension PreparedRequest {
         return request
     }
 
-    /// Whether libcurl may ask a proxy for a tunnel to the host. The proxy's answer is then the first head of the response.
+    /// Whether libcurl may ask a proxy for a tunnel to the host. The proxy's answer is then the response's first head.
     var mayHaveTunnel: Bool {
         #if canImport(FoundationNetworking)
         url.scheme?.lowercased() == "https" && url.proxyOfEnvironment != nil
@@ -82,15 +83,15 @@ extension PreparedRequest {
     }
 
     #if canImport(FoundationNetworking)
-    /// Whether libcurl would silently repeat this request, which is not idempotent, after a reused connection closes. With a body,
-    /// Foundation would ask for the bytes again, and `SessionDelegate` refuse.
+    /// Whether libcurl would silently repeat this non-idempotent request after a reused connection closes. With a body, Foundation would
+    /// ask for the bytes again, and `SessionDelegate` would refuse.
     var mayBeResentByLibcurl: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
 
-    /// Whether this request must not share a connection with others: it has a body, and must not be sent twice.
+    /// Whether this request needs a connection without others: a request with a body that must not be sent twice.
     ///
-    /// A server that ends an HTTP/2 connection with GOAWAY refuses its newest streams. libcurl would send these requests again, but asks
-    /// for the body in the same way after a dead connection (libcurl 7.88). On a connection with one request at a time, GOAWAY arrives with
-    /// a response, and libcurl opens the next stream elsewhere.
+    /// A server that ends an HTTP/2 connection with GOAWAY refuses the newest streams. libcurl would send these requests again, but asks
+    /// for the body in the same way as after a dead connection (libcurl 7.88). On a connection with one request at a time, GOAWAY arrives
+    /// with a response, and libcurl opens the next stream elsewhere.
     var needsOwnConnection: Bool {
         url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !bodyDestination.isStream
     }
@@ -99,14 +100,14 @@ extension PreparedRequest {
 
 #if canImport(FoundationNetworking)
 extension URLRequest {
-    /// Sets the body as a repeatable stream, and its length.
+    /// Sets the body as a repeatable stream, and the length.
     fileprivate mutating func setStreamedBody(_ body: RequestBody?) {
         guard let body else { return }
         guard body.count > 0 else { return httpBody = Data() }
         httpBodyStream = BodyStream(body)
         setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
-        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl omits a field of white space,
-        // and then the chunks, too.
+        // A stream would be sent in chunks (Swift 6.3.1, swiftlang/swift-corelibs-foundation#4818). libcurl omits a blank field, and then
+        // the chunks, too.
         setValue(" ", forHTTPHeaderField: "Transfer-Encoding")
     }
 }
@@ -115,7 +116,7 @@ extension URLRequest {
 // MARK: - Pauses and challenges
 
 extension URLSession {
-    /// Pauses `task`. Call the returned closure once to resume it.
+    /// Pauses `task`. Call the returned closure once to resume.
     func pause(_ task: URLSessionTask) -> @Sendable () -> Void {
         #if canImport(FoundationNetworking)
         let callQueue = (delegateQueue as? StreamCallbackQueue)?.callQueue
@@ -132,7 +133,7 @@ extension URLAuthenticationChallenge {
     /// Whether the challenge asks for a user name and a password, and not for trust.
     var isForPassword: Bool {
         #if canImport(FoundationNetworking)
-        // There are no challenges for certificates (Swift 6.3.1).
+        // Certificates cause no challenges (Swift 6.3.1).
         return true
         #else
         return ![NSURLAuthenticationMethodServerTrust, NSURLAuthenticationMethodClientCertificate].contains(

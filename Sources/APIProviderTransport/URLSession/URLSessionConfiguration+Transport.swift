@@ -6,10 +6,10 @@ import FoundationNetworking
 
 /// A protocol class in place of a network, such as a mock.
 ///
-/// The transport gives each task a description for the class, because a `URLRequest` does not hold all of a `PreparedRequest`. It also
-/// keeps the cookies of the class's responses.
+/// The transport gives each task a description for the class, because a `URLRequest` does not hold everything in a `PreparedRequest`. The
+/// transport also stores the cookies in the class's responses.
 package protocol MockProtocol {
-    /// Returns the description for the task of a request. Called on the thread that starts the task.
+    /// Returns the description for a request's task. Called on the thread that starts the task.
     static var describeTask: @Sendable (PreparedRequest) -> String { get }
 }
 
@@ -20,10 +20,10 @@ extension URLSessionConfiguration {
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
 
-    /// The class in place of a network, if any.
+    /// The protocol class in place of a network, if any.
     var mockProtocolClass: (any MockProtocol.Type)? { protocolClasses?.lazy.compactMap { $0 as? any MockProtocol.Type }.first }
 
-    /// The reason why a transport with this configuration sends no requests, if any.
+    /// Why a transport with this configuration sends no requests, if so.
     func refusal(usesNetwork: Bool) -> String? {
         if identifier != nil {
             return
@@ -31,7 +31,7 @@ extension URLSessionConfiguration {
                 + "for transfers in the background"
         }
         #if canImport(FoundationNetworking)
-        // A session ignores it (Swift 6.3.1). A dictionary whose values are all 0 switches proxies off.
+        // A session ignores this dictionary (Swift 6.3.1). Only zeros inside switch proxies off.
         if usesNetwork, let proxies = connectionProxyDictionary, proxies.values.contains(where: { ($0 as? NSNumber)?.intValue != 0 }) {
             return
                 "its configuration has a connectionProxyDictionary, which Foundation on Linux ignores; name the proxy in the environment "
@@ -41,7 +41,7 @@ extension URLSessionConfiguration {
         return nil
     }
 
-    /// Makes a session ask the protocol classes. The newer loader of Apple's systems is said to ask none.
+    /// Makes a session ask the protocol classes. Apple's newer loader is said to ask none.
     package func useProtocolClasses() {
         #if !canImport(FoundationNetworking)
         if #available(macOS 15.4, iOS 18.4, tvOS 18.4, watchOS 11.4, visionOS 2.4, *) { usesClassicLoadingMode = true }
@@ -55,9 +55,9 @@ extension URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
         copy.httpAdditionalHeaders = nil
         copy.timeoutIntervalForRequest = timeoutIntervalForRequest.forSession
-        // Seven days is the default of `URLSessionConfiguration`.
+        // Seven days is `URLSessionConfiguration`'s default.
         copy.timeoutIntervalForResource = timeoutIntervalForResource > 0 ? min(timeoutIntervalForResource, 1_000_000_000) : 604_800
-        // Only `CacheMiddleware` caches: a second cache below it would keep the responses that `removeAll()` removes. On Linux a `URLCache`
+        // Only `CacheMiddleware` caches: a second cache behind it would keep the responses removed by `removeAll()`. On Linux, a `URLCache`
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
         if hasCustomProtocolClasses { copy.useProtocolClasses() }
@@ -68,7 +68,7 @@ extension URLSessionConfiguration {
         return copy
     }
 
-    /// A copy for streams, without a resource timeout. On Apple's systems, all streams share one session. A stream keeps its connection, so
+    /// A copy for streams, without a resource timeout. On Apple's systems, all streams share one session. A stream keeps the connection, so
     /// with a limit of six the seventh would wait for another's end.
     func forStreams() -> URLSessionConfiguration {
         let copy = copy() as? URLSessionConfiguration ?? self
@@ -81,8 +81,8 @@ extension URLSessionConfiguration {
 
     /// Whether the transport stores and sends cookies in place of the session.
     ///
-    /// A session on Linux replaces the cookies of a request with stored ones, and accepts a cookie for any domain from any server (Swift
-    /// 6.3.1). On Apple's systems, only the HTTP loader stores cookies, and it does not see the responses of a mock.
+    /// A session on Linux replaces a request's cookies with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
+    /// On Apple's systems, only the HTTP loader stores cookies, and does not see a mock's responses.
     var transportHandlesCookies: Bool {
         #if canImport(FoundationNetworking)
         true
@@ -91,9 +91,9 @@ extension URLSessionConfiguration {
         #endif
     }
 
-    /// The cookies of this configuration, for the session or the transport; `nil` without a storage.
+    /// The configuration's cookies, for the session or the transport; `nil` without a storage.
     ///
-    /// The responses of a custom `URLProtocol` store no cookies, as on Apple's systems, unless it stands for a network.
+    /// As on Apple's systems, a custom `URLProtocol`'s responses store no cookies, except with a mock protocol.
     var cookies: CookieJar? {
         httpCookieStorage.map {
             CookieJar(
@@ -109,11 +109,11 @@ extension TimeInterval {
         // Infinity, NaN and huge values trap on Linux (Swift 6.3.1). Apple documents neither these nor 0.
         let seconds = self <= 0 ? 60 : self < 1_000_000 ? self : 1_000_000
         #if canImport(FoundationNetworking)
-        // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has its own, and this one must never be
-        // first.
+        // Timers are cut to whole seconds and fire a little early (Swift 6.3.1). The transport has separate timers, and the session's must
+        // never fire first.
         return seconds.rounded(.up) + 600
         #else
-        // A request with exactly 60 s counts as one without a timeout.
+        // Exactly 60 s counts as no timeout.
         return seconds == 60 ? seconds.nextUp : seconds
         #endif
     }

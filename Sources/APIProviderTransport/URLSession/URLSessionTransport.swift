@@ -7,12 +7,12 @@ public import FoundationNetworking
 public import Foundation
 #endif
 
-/// Sends requests with its own `URLSession`, in the same way on Apple's systems and on Linux.
+/// Sends requests with a private `URLSession`, in the same way on Apple's systems and on Linux.
 ///
 /// A redirect is a response, for the provider to follow. When a server asks for a user name and a password, the 401 is the response.
 ///
 /// The configuration's `timeoutIntervalForRequest` limits the wait for more data. `timeoutIntervalForResource` limits each request as a
-/// whole, and starts again after a redirect. <doc:BadNetworks> lists the error of each kind of failure.
+/// whole, and starts again after a redirect. <doc:BadNetworks> lists the error for each kind of failure.
 ///
 /// Events come on a background queue. A request in flight ends even if you release the transport.
 public final class URLSessionTransport: Transport {
@@ -21,16 +21,15 @@ public final class URLSessionTransport: Transport {
     /// The reason for sending no requests, if any.
     private let refusal: String?
     private let multipartDirectory: URL?
-    /// The cookies sent by the session, or by the transport in its place.
+    /// The cookies sent by the session, or by the transport instead.
     private let cookies: CookieJar?
 
-    /// Creates a transport with a session of its own and a copy of `configuration`.
+    /// Creates a transport with a private session and a copy of `configuration`.
     ///
-    /// The transport sets `httpAdditionalHeaders` on each request itself. With a base URL of the provider, a request to another origin gets
-    /// harmless ones alone, such as `Accept-Language`. A redirect to another origin drops the others, too.
+    /// The transport sets `httpAdditionalHeaders` on each request itself. If the provider has a base URL, a request to another origin gets
+    /// only harmless ones, such as `Accept-Language`. A redirect to another origin drops the others, too.
     ///
-    /// The transport does not use `urlCache`, on any platform. To cache responses, add the module APIProviderCache and its
-    /// `CacheMiddleware`.
+    /// The transport does not use `urlCache`, on any platform. To cache responses, add `CacheMiddleware` from the module APIProviderCache.
     ///
     /// - Parameters:
     ///   - configuration: The session's configuration. With a background configuration, each request fails with
@@ -42,7 +41,7 @@ public final class URLSessionTransport: Transport {
         self.init(configuration: configuration, maxResponseSize: maxResponseSize, delegateSession: nil)
     }
 
-    /// Creates a transport with the configuration of `session`: its protocol classes, timeouts, headers and cookies, but not its cache.
+    /// Creates a transport with the configuration of `session`: protocol classes, timeouts, headers and cookies, but not the cache.
     ///
     /// Requests run in the transport's own session. On Apple's systems, the delegate of `session` still decides about server trust and
     /// client certificates, and gets metrics and notice of waiting for a connection, with the transport's session and task. The transport
@@ -58,9 +57,9 @@ public final class URLSessionTransport: Transport {
     }
 
     /// - Parameters:
-    ///   - multipartDirectory: The directory for a temporary file of a body's parts; `nil` to stream them.
-    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to derive it from the configuration.
-    ///   - scheduler: The clock of timeouts on Linux, where a session's timeouts are not exact.
+    ///   - multipartDirectory: The directory for a temporary file with a body's parts; `nil` to stream them.
+    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to ask the configuration.
+    ///   - scheduler: The clock for timeouts on Linux, where a session's timeouts are not exact.
     package init(
         configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
         multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
@@ -71,14 +70,14 @@ public final class URLSessionTransport: Transport {
         settings.maxResponseSize = maxResponseSize
         let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
         refusal = configuration.refusal(usesNetwork: usesNetwork)
-        // A second session with the identifier would take the transfers of the first.
+        // A second session with the identifier would take the first one's transfers.
         let configuration = configuration.identifier == nil ? configuration : .ephemeral
         self.usesNetwork = usesNetwork
         self.multipartDirectory = multipartDirectory
 
         #if canImport(FoundationNetworking)
-        // The session's idle timeout also runs while a request waits for a connection, and its timers are not exact (Swift 6.3.1). So the
-        // transport has its own queue and timers.
+        // The session's idle timeout also runs while a request waits for a connection, and session timers are not exact (Swift 6.3.1). So
+        // the transport has a separate queue and timers.
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
@@ -102,18 +101,18 @@ public final class URLSessionTransport: Transport {
     ///
     /// ### Downloads
     ///
-    /// The body of a successful response goes to a hidden file beside the destination, so memory stays flat. The file replaces the
-    /// destination when the endpoint makes its value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. With a
-    /// file that cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
+    /// A successful response's body goes to a hidden file beside the destination, so memory stays flat. The file replaces the destination
+    /// when the endpoint creates the value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. With a file that
+    /// cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
     ///
     /// ### Streams
     ///
-    /// A streamed response succeeds with its head. The server waits while the reader is behind. `timeoutIntervalForResource` and the
+    /// A streamed response succeeds with the head. The server waits while the reader is behind. `timeoutIntervalForResource` and the
     /// maximum size do not apply.
     ///
     /// ### Progress
     ///
-    /// Progress is reported on a background queue, one call at a time. It restarts after a redirect, and when a request is sent again.
+    /// Progress is reported on a background queue, one call at a time, and restarts after a redirect and when a request is resent.
     public func send(_ request: PreparedRequest) -> Single<APIResponse> {
         do {
             if let refusal { throw APIError.invalid(refusal) }
@@ -136,7 +135,7 @@ extension URLSessionTransport {
         #if canImport(FoundationNetworking)
         return added
         #else
-        // A session may send its cookies in place of the request's own, so both count.
+        // A session may send stored cookies in place of the request's own, so both count.
         var (all, plain) = (added ?? [:], request)
         plain.headers["Cookie"] = nil
         guard let stored = cookies?.header(for: plain) else { return added }

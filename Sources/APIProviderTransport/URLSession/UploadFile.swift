@@ -2,8 +2,8 @@ import Foundation
 import MiniRx
 
 extension Single<APIResponse> {
-    /// Copies the `body` of `request` to a file in `directory`, for a session to send. The event or the dispose removes the file. Only a
-    /// killed process leaves it.
+    /// Copies the request's `body` to a file in `directory`, for a session to send. The event or the dispose removes the file. Only a
+    /// killed process leaves one.
     static func uploading(
         _ request: PreparedRequest, _ body: RequestBody, from directory: URL, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {
@@ -24,7 +24,7 @@ extension Single<APIResponse> {
 }
 
 extension PreparedRequest {
-    /// A temporary file with the whole body, for a session that uploads a single file only.
+    /// A temporary file with the whole body, for a session that uploads only a single file.
     var uploadFile: URL? {
         get { options[UploadFileKey.self] }
         set { options[UploadFileKey.self] = newValue }
@@ -33,7 +33,7 @@ extension PreparedRequest {
 
 private enum UploadFileKey: BuiltInOptionKey { static var defaultValue: URL? { nil } }
 
-/// A temporary file with the whole body of a request.
+/// A temporary file with a request's whole body.
 private final class UploadFile: Sendable {
     let url: URL
     private let isRemoved = Locked(false)

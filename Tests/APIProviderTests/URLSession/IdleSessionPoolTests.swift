@@ -12,9 +12,9 @@ struct IdleSessionPoolTests {
     func maximum(limit: Int) throws {
         let sessions = IdleSessionPool(limit: limit)
         for _ in 0..<2 {
-            let taken = (0..<100).map { _ in sessions.take { URLSession(configuration: .ephemeral) } }
+            let taken = (0..<100).map { _ in sessions.takeSession { URLSession(configuration: .ephemeral) } }
             #expect(taken.allSatisfy { $0 != nil })
-            #expect(sessions.take { URLSession(configuration: .ephemeral) } == nil)
+            #expect(sessions.takeSession { URLSession(configuration: .ephemeral) } == nil)
             taken.forEach { $0.map(sessions.add) }
         }
         sessions.invalidate()

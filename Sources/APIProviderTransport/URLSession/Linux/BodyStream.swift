@@ -1,10 +1,10 @@
 #if canImport(FoundationNetworking)
 import Foundation
 
-/// The body as a stream for libcurl. A body in memory is sent as a stream, too: when libcurl sends a request again, Foundation asks for a
-/// new stream only, and with `httpBody` the request would fail (Swift 6.3.1).
+/// The body as a stream for libcurl. A body in memory is sent as a stream, too: when libcurl resends a request, Foundation asks only for a
+/// new stream, and with `httpBody` the request would fail (Swift 6.3.1).
 ///
-/// One thread at a time reads it.
+/// Only one thread at a time may read.
 final class BodyStream: InputStream {
     private let body: RequestBody
     private var reader: RequestBody.Reader
@@ -17,7 +17,7 @@ final class BodyStream: InputStream {
         super.init(data: Data())
     }
 
-    /// Starts at the beginning again.
+    /// Starts again at the beginning.
     func rewind() { (reader, status, failure) = (body.makeReader(), .notOpen, nil) }
 
     override func open() {

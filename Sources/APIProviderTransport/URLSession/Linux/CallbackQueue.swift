@@ -3,20 +3,20 @@ import Foundation
 import FoundationNetworking
 import MiniRx
 
-/// The delegate queue of a session. Runs each block on a serial dispatch queue, because an `Operation` costs several times as much as the
+/// A session's delegate queue. Runs each block on a serial dispatch queue, because an `Operation` costs several times as much as the
 /// callback.
-final class CallbackQueue: OperationQueue, @unchecked Sendable {  // It only adds a stored `let` of a Sendable type.
+final class CallbackQueue: OperationQueue, @unchecked Sendable {  // Only adds a stored `let` of a Sendable type.
     private let queue = DispatchQueue(label: "APIProvider.session")
 
     override func addOperation(_ block: @escaping @Sendable () -> Void) { queue.async(execute: block) }
 }
 
-/// The delegate queue of a stream's session. While `callQueue` is suspended, libcurl soon stops reading from the server.
+/// A stream session's delegate queue. While `callQueue` is suspended, libcurl soon stops reading from the server.
 ///
-/// Foundation delivers each piece of a body without waiting for the delegate, so a slow reader would have the whole body in memory (Swift
+/// Foundation delivers each piece of a body without waiting for the delegate, so a slow reader would hold the whole body in memory (Swift
 /// 6.3.1, swift-corelibs-foundation issue 3204). Suspending the task would send the request again. Blocking the session's thread would
-/// block all sessions of the process. So this class suspends libcurl's queue for this one session.
-final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // Its mutable state is under a lock.
+/// block all sessions in the process. So this class suspends libcurl's queue for this one session.
+final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // The mutable state is under a lock.
     /// The maximum number of waiting delegate calls.
     private static let limit = 16
 
@@ -45,7 +45,7 @@ final class StreamCallbackQueue: OperationQueue, @unchecked Sendable {  // Its m
 }
 
 extension URLSession {
-    /// libcurl's queue for this one session. It is not public: `nil` if a later Foundation renames it.
+    /// libcurl's queue for this one session. Not public: `nil` if a later Foundation uses another name.
     var curlQueue: DispatchQueue? { Mirror(reflecting: self).descendant("multiHandle", "queue") as? DispatchQueue }
 }
 #endif

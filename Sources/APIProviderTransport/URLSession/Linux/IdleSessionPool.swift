@@ -3,15 +3,15 @@ import Foundation
 import FoundationNetworking
 import MiniRx
 
-/// Sessions with kept connections, each for one request at a time.
+/// Sessions with open connections, each for one request at a time.
 final class IdleSessionPool: Sendable {
-    /// The maximum number of sessions, including those in use. Each has two file descriptors and its connections; the limit of a process is
-    /// often 1,024.
+    /// The maximum number of sessions, including those in use. Each needs two file descriptors and the connections' own; a process's limit
+    /// is often 1,024.
     private static let maxCount = 100
 
     private struct State {
-        var spare: [URLSession] = []
-        /// Those in use count, too.
+        var idle: [URLSession] = []
+        /// Includes sessions in use.
         var count = 0
         var isInvalid = false
     }
@@ -24,22 +24,22 @@ final class IdleSessionPool: Sendable {
 
     /// Returns a session for one request, or `nil` if too many are in use. Return the session with ``add(_:)``.
     ///
-    /// Prefers the session added last, with connections most likely open.
-    func take(orMake makeSession: () -> URLSession) -> URLSession? {
-        let (spare, isFull) = state.withLock { state in
-            let spare = state.spare.popLast()
-            let isFull = spare == nil && state.count == Self.maxCount
-            if spare == nil, !isFull { state.count += 1 }
-            return (spare, isFull)
+    /// Prefers the session added last, with the connections most likely to be open.
+    func takeSession(orMake makeSession: () -> URLSession) -> URLSession? {
+        let (idle, isFull) = state.withLock { state in
+            let idle = state.idle.popLast()
+            let isFull = idle == nil && state.count == Self.maxCount
+            if idle == nil, !isFull { state.count += 1 }
+            return (idle, isFull)
         }
-        return isFull ? nil : spare ?? makeSession()
+        return isFull ? nil : idle ?? makeSession()
     }
 
     /// Keeps `session` for a later request.
     func add(_ session: URLSession) {
         let isKept = state.withLock { state in
-            let isKept = !state.isInvalid && state.spare.count < limit
-            if isKept { state.spare.append(session) } else { state.count -= 1 }
+            let isKept = !state.isInvalid && state.idle.count < limit
+            if isKept { state.idle.append(session) } else { state.count -= 1 }
             return isKept
         }
         if !isKept { session.finishTasksAndInvalidate() }
@@ -47,11 +47,11 @@ final class IdleSessionPool: Sendable {
 
     /// Keeps no session from now on.
     func invalidate() {
-        let spare = state.withLock { state in
-            defer { (state.spare, state.isInvalid) = ([], true) }
-            return state.spare
+        let idle = state.withLock { state in
+            defer { (state.idle, state.isInvalid) = ([], true) }
+            return state.idle
         }
-        spare.forEach { $0.finishTasksAndInvalidate() }
+        idle.forEach { $0.finishTasksAndInvalidate() }
     }
 }
 #endif
