@@ -1,11 +1,11 @@
 import Foundation
 
-/// The hosts for a middleware's headers or parameters: the app's, or else the origin of the provider's base URL.
+/// The hosts for a middleware's headers or parameters: the app's, or else the base URL's origin.
 struct AllowedHosts: Sendable {
     private let hosts: Set<String>?
     private let middleware: String
 
-    /// - Parameter middleware: The name of the middleware, for errors.
+    /// - Parameter middleware: The middleware's name, for errors.
     init(_ hosts: Set<String>?, of middleware: String) {
         self.hosts = hosts.map { Set($0.map(\.hostWithoutBrackets)) }
         self.middleware = middleware
@@ -38,13 +38,13 @@ struct AllowedHosts: Sendable {
 }
 
 extension String {
-    /// The host in lower case. In a URL, an IPv6 address has brackets.
+    /// The host in lowercase. In a URL, an IPv6 address has brackets.
     fileprivate var hostWithoutBrackets: String {
         let hasBrackets = hasPrefix("[") && hasSuffix("]")
         return (hasBrackets ? String(dropFirst().dropLast()) : self).lowercased()
     }
 
-    /// Whether the text is a name or an address of a host, and no URL, path or pattern.
+    /// Whether the text is a host's name or address, and no URL, path or pattern.
     fileprivate var isHost: Bool {
         var address = in6_addr()
         let isName = !isEmpty && allSatisfy { $0.isLetter || $0.isNumber || "-._".contains($0) }

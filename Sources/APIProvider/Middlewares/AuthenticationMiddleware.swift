@@ -1,7 +1,7 @@
 public import Foundation
 public import MiniRx
 
-/// Adds a credential to each request, and refreshes it when the server rejects it, or before it expires.
+/// Adds a credential to each request, and refreshes the credential after a rejection or before the expiry.
 ///
 /// For a bearer token, the credential is a `String`:
 ///
@@ -16,50 +16,50 @@ public import MiniRx
 /// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// It may also be a type of your own, such as a pair of tokens: <doc:StayingSignedIn> shows a program without the middleware, and with it.
-/// In `async` code, the refresh is a `Single.create(priority:work:)`.
+/// The credential may also be your own type, such as a pair of tokens. <doc:StayingSignedIn> shows a program without and with the
+/// middleware. The refresh may be `async`, too.
 ///
 /// ### The refresh
 ///
-/// If many requests are rejected at the same time, there is one refresh, and each request is sent once more with the new credential. A
-/// request that is in flight during the refresh and is rejected later is also sent once more, without another refresh.
+/// After many rejections at the same time, there is one refresh, and each request is sent once more with the new credential. A request in
+/// flight during the refresh, and rejected later, is also sent once more, without another refresh.
 ///
-/// If the refresh fails, all requests that wait for it fail with its error, and so does each request that was sent before and is rejected
-/// later. The next request tries again. A request that waits fails after its `timeoutInterval`, or after 60 seconds if it has none of its
-/// own. A refresh goes on when no request waits for it anymore, because the server may already have replaced the credential. Give the
-/// refresh a timeout, because until it ends, all requests wait.
+/// If the refresh fails, all waiting requests fail with the same error, and so do requests sent before and rejected later. The next request
+/// tries again. A waiting request fails after the `timeoutInterval`, by default after 60 seconds. A refresh continues even if no request
+/// waits anymore, because the server may already have replaced the credential. Give the refresh a timeout, because all requests wait for
+/// its end.
 ///
-/// A credential that a refresh has returned counts as valid for a minute, whatever `expiry` says: the clock of the device may be wrong.
+/// A refreshed credential counts as valid for a minute, whatever `expiry` says: the device's clock may be wrong.
 ///
-/// With a `leeway`, a credential is refreshed that long before its `expiry`. If that fails, no request fails: the credential is used until
-/// it expires or the server rejects it, and ten seconds later another refresh starts.
+/// With a `leeway`, a credential is refreshed that long before the `expiry`. If this early refresh fails, no request fails: the credential
+/// is used until the expiry or a rejection, and ten seconds later another refresh starts.
 ///
-/// If the server also rejects the new credential, the caller gets that response, and no rejection starts another refresh for a minute. So
+/// If the server also rejects the new credential, the caller gets that response, and for a minute no rejection starts another refresh. So
 /// an endpoint that always answers 401 does not cause a refresh for each request.
 ///
 /// The caller also gets the rejection of:
 ///
-/// - a request that lost its credential on a redirect,
+/// - a request that lost the credential on a redirect,
 /// - a redirected request that is not idempotent,
-/// - a request whose user has signed out.
+/// - a request of a signed-out user.
 ///
 /// ### Which requests get the credential
 ///
-/// The credential is sent to its hosts only, and over `http` only if the base URL is `http`. Requests to other hosts, and
-/// endpoints with `.option(\.isAuthenticated, false)`, are sent without it.
+/// The credential is sent only to its hosts, and over `http` only if the base URL is `http`. Requests to other hosts, and endpoints with
+/// `.option(\.isAuthenticated, false)`, are sent without a credential.
 ///
-/// A redirect to another origin drops the credential, also if both are in `hosts`, unless a middleware before this one follows the
-/// redirect, as `CacheMiddleware` does. The ``APIError/description`` of a 401 names the origin that has lost it.
+/// A redirect to another origin drops the credential, even if both are in `hosts`, unless a middleware before this one, such as
+/// `CacheMiddleware`, follows the redirect. A 401's ``APIError/description`` names the origin that redirected.
 ///
-/// A request belongs to the user who was signed in when it was subscribed to. After sign-out, one that has not been sent
-/// fails with ``APIError/signedOut``. One in flight still gets its response, and is not sent again.
+/// A request belongs to the user signed in at the subscription. After sign-out, an unsent request fails with ``APIError/signedOut``. A
+/// request in flight still gets the response, and is not sent again.
 ///
 /// ### The provider of the refresh
 ///
-/// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise it would wait for
-/// itself: it fails with an error that says so or, if another task or thread subscribes to it, with a timeout.
+/// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise the refresh waits
+/// for itself, and fails with an error that says so or, on another task or thread, with a timeout.
 ///
-/// A ``ConcurrencyLimitMiddleware`` stands after this middleware in the list. If a refresh needs several requests, use
+/// A ``ConcurrencyLimitMiddleware`` stands after this middleware in the list. For a refresh with several requests, use
 /// `Single.create(priority:work:)`, which sends them from one task.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
@@ -74,18 +74,17 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ///
     /// - Parameters:
     ///   - credential: The first credential. Without one, `refresh` is called before the first request is sent.
-    ///   - hosts: The hosts that the credential is for: `["api.example.com"]`. By default, it is for the scheme, host and port of the
-    ///     provider's base URL. A provider without a base URL needs hosts.
-    ///   - apply: Puts a credential into a request. Errors, logs and recordings do not show the headers that it sets. If it throws, the
-    ///     request fails with that error. If it adds nothing, the request fails, too. It is called for each request that is sent, on any
-    ///     thread.
-    ///   - expiry: Returns the date at which a credential expires, and is no longer sent; `nil` is never. A credential that a refresh has
-    ///     returned is used for at least a minute.
-    ///   - leeway: For how many seconds before its `expiry` a credential is refreshed, such as 60 for clocks that differ.
-    ///   - isRejected: Returns whether a response rejects the credential. By default, its status is 401. If it throws, the
-    ///     request fails with that error.
-    ///   - refresh: Returns a single of a new credential. It gets the one that was rejected, or `nil` if there was none. It is called on
-    ///     any thread, and not again before its single has ended.
+    ///   - hosts: The credential's hosts: `["api.example.com"]`. By default, the base URL's scheme, host and port. A provider without a
+    ///     base URL needs hosts.
+    ///   - apply: Adds a credential to a request. Errors, logs and recordings hide the headers set here. If the closure throws, the request
+    ///     fails with that error. If the closure adds nothing, the request fails, too. Called for each sent request, on any thread.
+    ///   - expiry: Returns a credential's expiry date; `nil` is never. An expired credential is not sent. A refreshed credential is used
+    ///     for at least a minute.
+    ///   - leeway: The number of seconds before the `expiry` to refresh a credential, such as 60 for differing clocks.
+    ///   - isRejected: Returns whether a response rejects the credential: by default, with a status 401. If the closure throws, the request
+    ///     fails with that error.
+    ///   - refresh: Returns a single with a new credential. Gets the rejected or expired one, or `nil` without one. Called on any thread,
+    ///     and not again before the single ends.
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
@@ -98,9 +97,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 
-    /// Creates a middleware whose `refresh` is `async`. The refresh is a task, which is cancelled when another credential is set.
+    /// Creates a middleware with an `async` `refresh`. Setting another credential cancels the refresh's task.
     ///
-    /// The parameters are those of the initializer whose `refresh` returns a single.
+    /// The other parameters are as in the initializer with a `refresh` that returns a single.
     @_disfavoredOverload
     public convenience init(
         _ credential: Credential? = nil, hosts: Set<String>? = nil,
@@ -127,13 +126,13 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         (self.apply, self.expiry, self.leeway, self.isRejected, self.now) = (apply, expiry, leeway, isRejected, now)
     }
 
-    /// The current credential. Set it at sign-in. Set it to `nil` at sign-out, even if another user signs in at once.
+    /// The current credential. Set this property at sign-in, and to `nil` at sign-out, even if another user signs in at once.
     ///
-    /// A refresh returns its credential, and need not set it. If an `async` refresh sets it all the same, that counts as the return, and
-    /// after a sign-out for nothing.
+    /// A refresh returns the credential, and need not set this property. If an `async` refresh does so anyway, that counts as the return,
+    /// and after a sign-out for nothing.
     ///
-    /// Setting it cancels a refresh that is under way. Requests that wait for the refresh continue with the new credential. At sign-out,
-    /// all requests that wait fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    /// Setting the credential cancels a running refresh. Waiting requests continue with the new credential. At sign-out, all waiting
+    /// requests fail, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var credential: Credential? {
         get { credentials.current }
         set { credentials.current = newValue }
@@ -141,11 +140,11 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
 
     // MARK: - Answering a request
 
-    /// Passes `request` to `next` with the credential. If the server rejects that, does so once more with a new one.
+    /// Passes `request` to `next` with the credential, and after a rejection once more with a new one.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         do {
             guard request.options.isAuthenticated, try hosts.contains(request) else { return next(request) }
-            try request.checkItHoldsNoPlace()
+            try request.checkHoldsNoPermit()
         } catch {
             return .error(error)
         }
@@ -159,9 +158,9 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         signOutCount: Int, after expired: VersionedCredential<Credential>? = nil, for request: PreparedRequest
     ) -> Single<VersionedCredential<Credential>> {
         credential(signOutCount: signOutCount, after: expired, for: request).flatMap { [self] credential in
-            // A new credential is not refreshed again before it is sent, whatever its date is.
+            // A new credential is sent before another refresh, whatever the expiry.
             guard expired.map({ $0.version == credential.version }) ?? true, let date = expiry(credential.value), date - leeway <= now(),
-                credentials.markExpired(credential, isDueOnly: now() < date)
+                credentials.markExpired(credential, isEarly: now() < date)
             else { return .just(credential) }
             return unexpiredCredential(signOutCount: signOutCount, after: credential, for: request)
         }
@@ -192,7 +191,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         })
     }
 
-    /// Whether `response` rejects the credential that `authorized` has and `request` has not.
+    /// Whether `response` rejects the credential added to `request` in `authorized`.
     private func isRejection(_ authorized: PreparedRequest, _ request: PreparedRequest, _ response: APIResponse) throws -> Bool {
         try isRejected(response) && !response.hasDroppedCredential(of: authorized, addedTo: request)
     }
@@ -223,8 +222,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         return authorized
     }
 
-    /// Throws if `credential` adds nothing to a request without headers. With `CacheMiddleware`, requests that follow a redirect also pass
-    /// through here, and they may have the credential already.
+    /// Throws if `credential` adds nothing to a request without headers. With `CacheMiddleware`, redirected requests also pass through
+    /// here, and may already contain the credential.
     private func requireCredential(_ credential: Credential, in request: PreparedRequest) throws {
         var plain = request
         plain.headers = [:]
@@ -242,17 +241,17 @@ extension AuthenticationMiddleware where Credential == String {
     ///
     /// - Parameters:
     ///   - token: The first token. Without one, `refresh` is called before the first request is sent.
-    ///   - hosts: The hosts that the token is for: `["api.example.com"]`. By default, the token is for the scheme, host and port of the
-    ///     provider's base URL. A provider without a base URL needs hosts.
-    ///   - apply: Puts a token into a request. By default, it is a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show
-    ///     the token nowhere. If it adds nothing, the request fails. It is called for each request that is sent, on any thread.
-    ///   - expiry: Returns the date at which a token expires, and is no longer sent, such as that in a JSON Web Token; `nil` is never. A
-    ///     token that a refresh has returned is used for at least a minute.
-    ///   - leeway: For how many seconds before its `expiry` a token is refreshed, such as 60 for clocks that differ.
-    ///   - isRejected: Returns whether a response rejects the token. By default, its status is 401. If it throws, the request
+    ///   - hosts: The token's hosts: `["api.example.com"]`. By default, the base URL's scheme, host and port. A provider without a base URL
+    ///     needs hosts.
+    ///   - apply: Adds a token to a request, by default as a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show the
+    ///     token nowhere. If the closure adds nothing, the request fails. Called for each sent request, on any thread.
+    ///   - expiry: Returns a token's expiry date, such as from a JSON Web Token; `nil` is never. An expired token is not sent. A refreshed
+    ///     token is used for at least a minute.
+    ///   - leeway: The number of seconds before the `expiry` to refresh a token, such as 60 for differing clocks.
+    ///   - isRejected: Returns whether a response rejects the token: by default, with a status 401. If the closure throws, the request
     ///     fails with that error.
-    ///   - refresh: Returns a single of a new token. It gets the token that was rejected, or `nil` if there was none. It is called on any
-    ///     thread, and not again before its single has ended.
+    ///   - refresh: Returns a single with a new token. Gets the rejected or expired one, or `nil` without one. Called on any thread, and
+    ///     not again before the single ends.
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,
         apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
@@ -265,7 +264,7 @@ extension AuthenticationMiddleware where Credential == String {
         self.init(token, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
     }
 
-    /// Creates a middleware whose `refresh` is `async`:
+    /// Creates a middleware with an `async` `refresh`:
     ///
     /// ```swift
     /// AuthenticationMiddleware(token: keychain.accessToken) { _ in
@@ -274,8 +273,8 @@ extension AuthenticationMiddleware where Credential == String {
     /// }
     /// ```
     ///
-    /// The refresh is a task, which is cancelled when another token is set. The parameters are those of the initializer whose `refresh`
-    /// returns a single.
+    /// Setting another token cancels the refresh's task. The other parameters are as in the initializer with a `refresh` that returns a
+    /// single.
     @_disfavoredOverload
     public convenience init(
         token: String? = nil, hosts: Set<String>? = nil,

@@ -16,14 +16,14 @@ import FoundationNetworking
 /// ### Equal requests
 ///
 /// Requests are equal if they are `GET` or `HEAD`, have the same URL, headers, timeout and ``PreparedRequest/urlRequest`` settings, and
-/// treat cookies, credentials and redirects alike. Put this middleware last, so that it sees the headers that the other middlewares add.
-/// Then users with different credentials never share a response. Downloads, streams, and requests with a body, with a
-/// ``RequestOptions/redirectPolicy`` other than ``RedirectPolicy/follow`` or with an option of your own are not shared.
+/// treat cookies, credentials and redirects alike. Put this middleware last, after the middlewares that add headers. Then users with
+/// different credentials never share a response. Downloads, streams, and requests with a body, with a ``RequestOptions/redirectPolicy``
+/// other than ``RedirectPolicy/follow`` or with your own option are not shared.
 ///
 /// ### Their response
 ///
-/// Each of the equal requests gets the response, or the error. If one is disposed, the others go on. When the last is disposed, the request
-/// that was sent is cancelled. Only the first reports progress, and the response's ``APIResponse/request`` is the first one.
+/// Each of the equal requests gets the response or the error. If one is disposed, the others go on. When the last is disposed, the sent
+/// request is cancelled. Only the first reports progress, and the response's ``APIResponse/request`` is the first one.
 public final class CoalescingMiddleware: Middleware {
     private struct Key: Hashable {
         let method: HTTPMethod
@@ -34,24 +34,24 @@ public final class CoalescingMiddleware: Middleware {
         /// The other settings of the `URLRequest`, such as `allowsCellularAccess`.
         let foundationRequest: URLRequest?
         let followsRedirects: Bool
-        /// Whether ``AuthenticationMiddleware`` may add its credential.
+        /// Whether ``AuthenticationMiddleware`` may add a credential.
         let isAuthenticated: Bool
-        /// The user of the request: requests before and after a sign-out are never shared. `nil` without a credential.
+        /// The request's user: requests before and after a sign-out are never shared. `nil` without a credential.
         let signOutCount: Int?
     }
 
     private struct State {
-        /// The requests by their key, and the number of the run that is under way.
+        /// The requests by key, each with the current run's number.
         var running: [Key: (run: Int, response: Single<APIResponse>)] = [:]
         var lastRun = 0
     }
 
     private let state = Locked(State())
 
-    /// Creates a middleware. Each has its own requests.
+    /// Creates a middleware. Two middlewares share no requests.
     public init() {}
 
-    /// Returns the response to an equal request that is under way, or else passes `request` to `next`.
+    /// Returns the response to an equal running request, or else passes `request` to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard request.destination == .memory, request.options.redirectPolicy.isOfSameKind(as: .follow), request.isPlainRead,
             request.options.areBuiltIn
@@ -66,7 +66,7 @@ public final class CoalescingMiddleware: Middleware {
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
-                // A request that comes while a run ends starts another, which keeps the entry.
+                // A request at the end of a run starts another run, which keeps the entry.
                 let own = Single.deferred { [state] in
                     let run = state.withLock { shared in
                         shared.lastRun += 1
@@ -80,7 +80,7 @@ public final class CoalescingMiddleware: Middleware {
                 shared.running[key] = (0, own)
                 return own
             }
-            // The entry exists before its subscription, and a subscription is disposed only after it has begun. So `onDispose` always
+            // The entry exists before the subscription, and a subscription is disposed only after the beginning. So `onDispose` always
             // removes the entry.
             return response.subscribe(observer)
         }

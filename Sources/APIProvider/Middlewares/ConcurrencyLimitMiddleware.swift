@@ -8,9 +8,9 @@ public import MiniRx
 ///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
-/// A request counts until its response arrives, or until it fails or is disposed. A stream counts until its head arrives.
+/// A request counts until the response, the failure or the dispose. A stream counts until the head arrives.
 ///
-/// Put the limit after an ``AuthenticationMiddleware``: a request waiting for a refresh then holds no place. In the other order, each
+/// Put the limit after an ``AuthenticationMiddleware``: a request waiting for a refresh then does not count. In the other order, each
 /// request fails with an error about the order.
 ///
 /// ``Endpoint/timeoutInterval`` starts when the request is sent. ``Endpoint/timeout(_:)`` also counts the wait.
@@ -27,7 +27,7 @@ public struct ConcurrencyLimitMiddleware: Middleware {
         limiter = RequestLimiter(limit: maxConcurrent)
     }
 
-    /// Passes `request` to `next` at its turn.
+    /// Passes `request` to `next` when the limit allows.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         guard maxConcurrent > 0 else {
             return .error(
@@ -35,24 +35,24 @@ public struct ConcurrencyLimitMiddleware: Middleware {
                     reason: "maxConcurrent of its ConcurrencyLimitMiddleware is \(maxConcurrent); it must be at least 1"))
         }
         var request = request
-        request.options[HoldsPlaceKey.self] = true
+        request.options[HoldsPermitKey.self] = true
         return limiter.running { [request] in
             next(request).map { response in
-                // A middleware may make another request of the one that the response names. That one holds no place.
+                // A middleware may create another request from the response's. That one holds no permit.
                 var response = response
-                response.request.options[HoldsPlaceKey.self] = false
+                response.request.options[HoldsPermitKey.self] = false
                 return response
             }
         }
     }
 }
 
-private enum HoldsPlaceKey: BuiltInOptionKey { static var defaultValue: Bool { false } }
+private enum HoldsPermitKey: BuiltInOptionKey { static var defaultValue: Bool { false } }
 
 extension PreparedRequest {
-    /// Throws if the request holds a place of a ``ConcurrencyLimitMiddleware``: the awaited refresh might never get one.
-    func checkItHoldsNoPlace() throws {
-        guard options[HoldsPlaceKey.self] else { return }
+    /// Throws if the request holds a permit of a ``ConcurrencyLimitMiddleware``: the awaited refresh might never get one.
+    func checkHoldsNoPermit() throws {
+        guard options[HoldsPermitKey.self] else { return }
         throw APIError.invalidRequest(reason: "its ConcurrencyLimitMiddleware stands before its AuthenticationMiddleware; swap the two")
     }
 }

@@ -1,18 +1,18 @@
 import Dispatch
 import MiniRx
 
-/// A credential with a number, because a server may give the same one again.
+/// A credential with a number, because a server may return the same credential again.
 struct VersionedCredential<Value: Sendable>: Sendable {
     let value: Value
     let version: Int
-    /// One minute after the refresh that returned this credential, or in which the app has set it; `nil` if the app has set it elsewhere.
-    /// Until then it does not expire, and if the server rejects a second attempt with it, `refreshPausedUntil` becomes this time.
+    /// The end of the minute of grace after a refresh; `nil` for a credential set by the app outside a refresh. Until then, the credential
+    /// does not expire, and a rejected second attempt pauses refreshes.
     let refreshCooldownEnd: DispatchTime?
-    /// The number of refreshes that had failed when a request got this credential.
+    /// The number of failed refreshes when a request got this credential.
     let failureCount: Int
 }
 
-/// Holds the credential, and refreshes it once for all requests that need it at the same time.
+/// Holds the credential, and refreshes once for all requests that need a credential at the same time.
 final class CredentialStore<Value: Sendable>: Sendable {
     typealias Credential = VersionedCredential<Value>
 
@@ -26,24 +26,24 @@ final class CredentialStore<Value: Sendable>: Sendable {
         var value: Value?
         var version = 0
         var refreshCooldownEnd: DispatchTime?
-        /// `SignOutCounter` just after the last sign-out of this store; 0 if there was none. A request with a smaller count belongs to the
-        /// previous user.
+        /// `SignOutCounter` just after this store's last sign-out; 0 without one. A request with a smaller count belongs to the previous
+        /// user.
         var signOutCountAtLastSignOut = 0
         var needsRefresh = false
-        /// Whether the credential is still used if the refresh fails, because it has neither expired nor been rejected.
-        var isDueOnly = false
-        /// The time before which no such refresh starts, because the last one has failed.
-        var dueRefreshPausedUntil: DispatchTime?
+        /// Whether the needed refresh is early: if it fails, the credential is still used, being neither expired nor rejected.
+        var isEarlyRefresh = false
+        /// No early refresh starts before this time, because the last one failed.
+        var earlyRefreshPausedUntil: DispatchTime?
         var refresh: Refresh?
-        /// The refresh in which the app has set the credential; `nil` if the app has set it elsewhere, or the refresh has returned it.
+        /// The refresh that set the credential itself; `nil` for a credential returned by a refresh, or set elsewhere.
         var settingRefresh: Refresh?
-        /// The error of the last refresh; `nil` if it has succeeded, or the app has set a credential since then.
+        /// The last refresh's error; `nil` after a success, or after the app set a credential.
         var failure: (any Error)?
         var failureCount = 0
-        /// The time before which a rejection starts no refresh. Set when the server rejects a credential right after a refresh.
+        /// No rejection starts a refresh before this time. Set when the server rejects a credential right after a refresh.
         var refreshPausedUntil: DispatchTime?
 
-        /// The credential, unless it is known to be rejected.
+        /// The credential, unless known to need a refresh.
         var valid: Credential? {
             guard !needsRefresh, let value else { return nil }
             return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd, failureCount: failureCount)
@@ -53,20 +53,20 @@ final class CredentialStore<Value: Sendable>: Sendable {
             (self.value, self.refreshCooldownEnd, self.settingRefresh) = (value, refreshCooldownEnd, settingRefresh)
             if refreshCooldownEnd == nil { refreshPausedUntil = nil }
             version += 1
-            (needsRefresh, isDueOnly, dueRefreshPausedUntil, failure) = (false, false, nil, nil)
+            (needsRefresh, isEarlyRefresh, earlyRefreshPausedUntil, failure) = (false, false, nil, nil)
             if value == nil { signOutCountAtLastSignOut = SignOutCounter.advance() }
         }
 
-        /// Decides for one request what to do.
+        /// Decides what one request does.
         ///
         /// - Parameters:
-        ///   - signOutCount: The number of sign-outs when the request was subscribed to.
-        ///   - rejected: The request's credential that was rejected, or has expired.
+        ///   - signOutCount: The number of sign-outs at the request's subscription.
+        ///   - rejected: The request's rejected or expired credential.
         mutating func decision(signOutCount: Int, after rejected: Credential?, store: ObjectIdentifier) throws -> Decision {
             guard signOutCountAtLastSignOut <= signOutCount else { throw APIError.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
-            // A refresh that has failed is also the answer for requests that were sent before.
+            // A failed refresh is also the answer for requests sent before.
             if let failure, let rejected, rejected.failureCount < failureCount { throw failure }
             let new = Refresh(of: store)
             refresh = new
@@ -74,11 +74,11 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// A refresh. It does not end with the requests that wait, because the server may have acted on it already.
+    /// A refresh. Continues without waiting requests, because the server may have acted already.
     private final class Refresh: Sendable {
         private struct State {
             var waiting: [Int: Single<Credential?>.SingleObserver] = [:]
-            var last = 0
+            var lastNumber = 0
             var event: SingleEvent<Credential?>?
             var isReplaced = false
         }
@@ -89,23 +89,23 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         init(of store: ObjectIdentifier) { self.store = store }
 
-        /// Whether a sign-out or another credential has ended this refresh of `store`.
+        /// Whether a sign-out or another credential ended this refresh of `store`.
         func isReplaced(in store: ObjectIdentifier) -> Bool { self.store == store && state.withLock(\.isReplaced) }
 
-        /// Ends the refresh because the app has set a credential, or has signed out.
+        /// Ends the refresh because the app set a credential or signed out.
         func replace(with event: SingleEvent<Credential?>) {
             state.withLock { $0.isReplaced = true }
             subscription.dispose()
             end(event)
         }
 
-        /// The new credential, or `nil` if the store has one: the app has set it in the meantime, or the old one has not expired yet.
+        /// The new credential; `nil` to use the store's: set by the app meanwhile, or not expired yet.
         var credential: Single<Credential?> {
             .create { [self] observer in
                 let (number, event) = state.withLock { state in
-                    state.last += 1
-                    if state.event == nil { state.waiting[state.last] = observer }
-                    return (state.last, state.event)
+                    state.lastNumber += 1
+                    if state.event == nil { state.waiting[state.lastNumber] = observer }
+                    return (state.lastNumber, state.event)
                 }
                 if let event { observer(event) }
                 return Disposables.create { [self] in _ = state.withLock { $0.waiting.removeValue(forKey: number) } }
@@ -129,7 +129,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     // MARK: - The credential
 
-    /// - Parameter scheduler: The scheduler for the timeouts of requests that wait.
+    /// - Parameter scheduler: The scheduler for waiting requests' timeouts.
     init(_ value: Value?, scheduler: any Scheduler, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
         (state, self.scheduler, self.refresh) = (Locked(State(value: value)), scheduler, refresh)
     }
@@ -139,12 +139,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
         set {
             let (enclosing, cooldownEnd) = (RefreshContext.enclosingRefreshes, scheduler.now + .seconds(60))
             let replaced = enclosing.filter { ($0 as? Refresh)?.isReplaced(in: ObjectIdentifier(self)) == true }
-            // The old value and the old error are released outside of the lock.
+            // The old value and the old error are released outside the lock.
             let (refresh, _) = state.withLock { state -> (Refresh?, (Value?, (any Error)?, Refresh?)) in
                 let old = (state.value, state.failure, state.settingRefresh)
-                // What a refresh sets after a sign-out is the previous user's.
+                // A credential set by a refresh after a sign-out is the previous user's.
                 guard newValue == nil || replaced.allSatisfy({ $0 === state.settingRefresh }) else { return (nil, old) }
-                // Set within its own refresh, it is the credential of that refresh.
+                // Set within a refresh, the credential is that refresh's.
                 let refreshes = newValue == nil ? [] : [state.refresh, state.settingRefresh].compactMap { $0 }
                 let own = refreshes.first { refresh in enclosing.contains { $0 === refresh } }
                 state.set(newValue, refreshCooldownEnd: own == nil ? nil : cooldownEnd, in: own)
@@ -154,36 +154,35 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 
-    /// Notes that `credential` has expired or, with `isDueOnly`, will soon. Returns false if it is used anyway: if a refresh has just
-    /// returned it, because the next one would look the same to a clock that is ahead, and if a refresh before its end has just failed.
-    func markExpired(_ credential: Credential, isDueOnly: Bool) -> Bool {
+    /// Notes that `credential` has expired or, if `isEarly`, will soon. Returns false to use the credential anyway: right after a refresh,
+    /// because to a fast clock the next credential would look the same, and right after a failed early refresh.
+    func markExpired(_ credential: Credential, isEarly: Bool) -> Bool {
         let now = scheduler.now
         if let end = credential.refreshCooldownEnd, now < end { return false }
         return state.withLock { state in
-            if isDueOnly, let end = state.dueRefreshPausedUntil, now < end { return false }
+            if isEarly, let end = state.earlyRefreshPausedUntil, now < end { return false }
             guard state.version == credential.version else { return true }
-            state.isDueOnly = isDueOnly && (state.isDueOnly || !state.needsRefresh)
+            state.isEarlyRefresh = isEarly && (state.isEarlyRefresh || !state.needsRefresh)
             state.needsRefresh = true
             return true
         }
     }
 
-    /// Notes that the server has rejected `credential`. Returns whether the request may be sent again with another.
+    /// Notes that the server rejected `credential`. Returns whether the request may be sent again with another.
     ///
-    /// - Parameter signOutCount: The number of sign-outs when the request was subscribed to.
+    /// - Parameter signOutCount: The number of sign-outs at the request's subscription.
     func markRejected(_ credential: Credential, signOutCount: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
             guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
-            guard state.version == credential.version, !state.needsRefresh || state.isDueOnly else { return true }
+            guard state.version == credential.version, !state.needsRefresh || state.isEarlyRefresh else { return true }
             if let end = state.refreshPausedUntil, now < end { return false }
-            (state.needsRefresh, state.isDueOnly) = (true, false)
+            (state.needsRefresh, state.isEarlyRefresh) = (true, false)
             return true
         }
     }
 
-    /// Notes that the server has rejected `credential` in the second attempt of a request. If that was right after a refresh, another
-    /// refresh would not help.
+    /// Notes that the server rejected `credential` in a request's second attempt. Right after a refresh, another refresh would not help.
     func pauseRefreshes(after credential: Credential) {
         guard let refreshCooldownEnd = credential.refreshCooldownEnd, scheduler.now < refreshCooldownEnd else { return }
         state.withLock { state in
@@ -193,13 +192,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     // MARK: - Refreshing
 
-    /// A credential that the server has not rejected: the current one, or else the one of a refresh, if it comes in time. Fails if the user
-    /// of the request has signed out.
+    /// The current credential or, if rejected, one from a refresh in time. Fails if the request's user signed out.
     ///
     /// - Parameters:
-    ///   - signOutCount: The number of sign-outs when the request was subscribed to.
-    ///   - rejected: The credential that was rejected, or has expired.
-    ///   - timeoutError: The error if no credential comes in time.
+    ///   - signOutCount: The number of sign-outs at the request's subscription.
+    ///   - rejected: The rejected or expired credential.
+    ///   - timeoutError: The error without a credential in time.
     func credential(
         signOutCount: Int, after rejected: Credential?, within timeout: DispatchTimeInterval,
         timeoutError: @escaping @Sendable () -> any Error
@@ -230,7 +228,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         new.subscription.disposable = RefreshContext.$enclosingRefreshes.withValue(RefreshContext.enclosingRefreshes + [new]) {
             refresh(expired).subscribe { [state, scheduler] event in
                 let now = scheduler.now
-                // The old value and the old error are released outside of the lock.
+                // The old value and the old error are released outside the lock.
                 let (credential, _) = state.withLock { state -> (SingleEvent<Credential?>, (Value?, (any Error)?, Refresh?)) in
                     guard state.refresh === new else { return (.success(nil), (nil, nil, nil)) }
                     state.refresh = nil
@@ -239,8 +237,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
                     case .success(let value):
                         state.set(value, refreshCooldownEnd: now + .seconds(60))
                         return (.success(state.valid), old)
-                    case .failure where state.isDueOnly:
-                        (state.needsRefresh, state.isDueOnly, state.dueRefreshPausedUntil) = (false, false, now + .seconds(10))
+                    case .failure where state.isEarlyRefresh:
+                        (state.needsRefresh, state.isEarlyRefresh, state.earlyRefreshPausedUntil) = (false, false, now + .seconds(10))
                         return (.success(nil), old)
                     case .failure(let error):
                         (state.failure, state.failureCount) = (error, state.failureCount + 1)

@@ -1,18 +1,18 @@
 public import MiniRx
 
-/// Adds parameters to the query of each request, such as the key of an API.
+/// Adds parameters to each request's query, such as an API's key.
 ///
 /// ```swift
 /// DefaultQueryMiddleware(["appid": token, "lang": "en"])
 /// ```
 ///
-/// A parameter already in the query is not added, so the URL of a next page gets none twice. All other parameters keep their bytes. After a
+/// A parameter already in the query is not added, so a next page's URL gets none twice. All other parameters keep their bytes. After a
 /// redirect, the request keeps the server's query.
 ///
-/// The parameters are for one API: requests to other hosts than `hosts` do not get them. Errors and logs show no values of a query, and
-/// hide values of six bytes and more where a server repeats them.
+/// The parameters are for one API: requests to hosts outside `hosts` do not get them. Errors and logs show no query values, and hide values
+/// of six bytes and more where a server repeats them.
 public struct DefaultQueryMiddleware: Middleware {
-    /// A closure, so that a dump of the middleware does not show the values.
+    /// A closure, so that dumping the middleware does not show the values.
     private let query: @Sendable () -> QueryParameters
     private let hosts: AllowedHosts
 
@@ -20,8 +20,8 @@ public struct DefaultQueryMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - query: The parameters.
-    ///   - hosts: The hosts that get the parameters: `["api.example.com"]`. They get them over `http` only if the base URL is `http`. By
-    ///     default, only the scheme, host and port of the provider's base URL get them. A provider without a base URL needs hosts.
+    ///   - hosts: The parameters' hosts: `["api.example.com"]`, over `http` only if the base URL is `http`. By default, the base URL's
+    ///     scheme, host and port. A provider without a base URL needs hosts.
     public init(_ query: QueryParameters, hosts: Set<String>? = nil) {
         (self.query, self.hosts) = ({ query }, AllowedHosts(hosts, of: "DefaultQueryMiddleware"))
     }
@@ -35,7 +35,7 @@ public struct DefaultQueryMiddleware: Middleware {
             let missing = query().filter { !names.contains($0.name) }
             var request = request
             request.query = own + QueryParameters(missing)
-            // A shorter value, such as "en", may be a segment of the path by chance.
+            // A shorter value, such as "en", may be a path segment by chance.
             for value in missing.compactMap(\.value) where value.utf8.count >= 6 { request.hide(value) }
             return next(request)
         } catch {

@@ -9,7 +9,7 @@ import FoundationNetworking
 import os
 #endif
 
-/// Logs each request at its end, with the redaction of ``Redaction``.
+/// Logs each request at the end, redacted by a ``Redaction``.
 ///
 /// ```
 /// GET https://api.github.com/search/repositories?q=…: 200 OK, 812 bytes, 34 ms
@@ -17,15 +17,15 @@ import os
 /// GET https://api.github.com/user: cancelled, 12 ms
 /// ```
 ///
-/// If a request has the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.
+/// For a request with the option ``RequestOptions/name``, the log shows the name: `user(login:): 200 OK, 812 bytes, 34 ms`.
 ///
 /// The last middleware logs each attempt on a line. The first logs the caller's result.
 ///
 /// ### Reading the log
 ///
 /// On Apple's systems, the lines go to the unified log: filter for the category `network` in Xcode or in Console. The subsystem is the
-/// bundle identifier of the app. Failures and statuses of 400 or more use the error level; everything else uses debug. Elsewhere, the lines
-/// go to standard error.
+/// app's bundle identifier. Failures and statuses of 400 or more use the error level; everything else uses debug. Elsewhere, the lines go
+/// to standard error.
 public struct LoggingMiddleware: Middleware {
     /// The amount of detail.
     public struct Detail: Sendable, Hashable {
@@ -37,7 +37,7 @@ public struct LoggingMiddleware: Middleware {
         public static let line = Detail(kind: .line)
         /// The line, followed by the indented headers and bodies, with `>` for the request and `<` for the response.
         ///
-        /// Of a body, ``Redaction/standard`` shows the type and the size. To see the beginning of bodies while you develop, write
+        /// ``Redaction/standard`` shows only a body's type and size. To see the beginning of bodies while you develop, write
         /// `LoggingMiddleware(.bodies, redacting: .none)`.
         public static let bodies = Detail(kind: .bodies)
     }
@@ -51,9 +51,9 @@ public struct LoggingMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - detail: The amount of detail.
-    ///   - redaction: The redaction of the text. With ``Redaction/none``, the log shows everything. In the unified log, its bodies are
-    ///     private: they show while a debugger is attached.
-    ///   - log: Gets the text for one request, without a final line break, on the thread of the event or of `dispose()`, maybe on several
+    ///   - redaction: The text's redaction. With ``Redaction/none``, the log shows everything. In the unified log, bodies are then private:
+    ///     they show while a debugger is attached.
+    ///   - log: Gets the text for one request, without a final line break, on the thread of the event or the `dispose()`, maybe on several
     ///     threads at once. By default, the text goes to the unified log on Apple's systems, and to standard error in one piece elsewhere.
     public init(_ detail: Detail = .line, redacting redaction: Redaction = .standard, log: (@Sendable (String) -> Void)? = nil) {
         guard let log else {
@@ -64,7 +64,7 @@ public struct LoggingMiddleware: Middleware {
         self.init(detail, redacting: redaction, now: { .now() }) { text, _ in log(text) }
     }
 
-    /// Creates a middleware with its own clock.
+    /// Creates a middleware with a clock.
     package init(
         _ detail: Detail = .line, redacting redaction: Redaction = .standard, now: @escaping @Sendable () -> DispatchTime,
         log: @escaping @Sendable (_ text: String, _ isFailure: Bool) -> Void
@@ -77,7 +77,7 @@ public struct LoggingMiddleware: Middleware {
 
     // MARK: - Logging a request
 
-    /// Passes `request` to `next`, and logs the request at its end.
+    /// Passes `request` to `next`, and logs the request at the end.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         .deferred {
             let start = now().uptimeNanoseconds
@@ -101,7 +101,7 @@ public struct LoggingMiddleware: Middleware {
             outcome = String(value.description(redacting: redaction).dropFirst(value.request.description(redacting: redaction).count))
             response = value
         case .failure(let error):
-            // The description of an `APIError` redacts a URL in the error.
+            // An `APIError`'s description redacts a URL in the error.
             let description = (error as? APIError ?? .transport(request, underlying: error)).description(redacting: redaction)
             outcome = description.hasPrefix(line + " ") ? String(description.dropFirst(line.count)) : " failed: \(description)"
         case nil: outcome = ": cancelled"
@@ -110,7 +110,7 @@ public struct LoggingMiddleware: Middleware {
         var lines = ["\(subject)\(outcome)\(time)"]
         if detail == .bodies {
             lines += request.details(redacting: redaction).map { "  > \($0)" }
-            // `response.request` also has the secrets of inner middlewares.
+            // `response.request` also contains inner middlewares' secrets.
             lines += response?.details(redacting: redaction).map { "  < \($0)" } ?? []
         }
         return lines.map(\.onOneLine).joined(separator: "\n")

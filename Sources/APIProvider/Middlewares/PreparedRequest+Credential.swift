@@ -1,7 +1,7 @@
 import Foundation
 
 extension APIResponse {
-    /// Whether a redirect to another origin has dropped the credential. A 401 then says nothing about the token.
+    /// Whether a redirect to another origin dropped the credential. A 401 then says nothing about the token.
     func hasDroppedCredential(of authorized: PreparedRequest, addedTo plain: PreparedRequest) -> Bool {
         authorized.url.origin != request.url.origin
             || authorized.headers(notIn: plain).contains { request.headers[$0] == nil }
@@ -9,19 +9,19 @@ extension APIResponse {
 }
 
 extension PreparedRequest {
-    /// Whether its URL and its body are those of `other`, and it has no header that `other` does not have with the same value.
+    /// Whether this request equals `other` in URL and body, and has no other headers or values.
     func addsNothing(to other: PreparedRequest) -> Bool {
         headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
     }
 
-    /// The names of the headers that `other` does not have, or has with another value.
+    /// The names of headers missing in `other`, or with another value there.
     func headers(notIn other: PreparedRequest) -> [String] {
         headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
     }
 }
 
 extension RequestOptions {
-    /// Whether ``AuthenticationMiddleware`` adds its credential. With `false`, the request has none, and a 401 starts no refresh.
+    /// Whether ``AuthenticationMiddleware`` adds a credential. With `false`, the request has none, and a 401 starts no refresh.
     public var isAuthenticated: Bool {
         get { self[AuthenticationKey.self] }
         set { self[AuthenticationKey.self] = newValue }

@@ -1,4 +1,4 @@
-/// The refreshes of the current task or thread.
+/// The refreshes around the current task or thread.
 enum RefreshContext {
     @TaskLocal static var enclosingRefreshes: [any AnyObject & Sendable] = []
 }

@@ -8,21 +8,21 @@ import FoundationNetworking
 
 /// Sends a request again after a temporary failure.
 ///
-/// The caller gets the response or the error of the last attempt. Disposing ends a wait. The option ``RequestOptions/retryPolicy`` of an
-/// endpoint replaces the policy.
+/// The caller gets the last attempt's response or error. Disposing ends a wait. An endpoint's option ``RequestOptions/retryPolicy``
+/// replaces the policy.
 ///
 /// Put the retry before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` for each attempt.
 ///
 /// ### Which requests are sent again
 ///
-/// Temporary failures are the statuses 408, 429, 500, 502, 503 and 504, a timeout, a lost or missing connection, and a response that is not
-/// valid HTTP. A request is then sent again if one of these is true:
+/// Temporary failures are the statuses 408, 429, 500, 502, 503 and 504, a timeout, a lost or missing connection, and an invalid HTTP
+/// response. A request is then sent again if one of these is true:
 ///
-/// - Its method is idempotent (RFC 9110, section 9.2.2).
-/// - It has the header `Idempotency-Key`.
-/// - It cannot have reached the server, because there was no network, no host or no connection.
+/// - The method is idempotent (RFC 9110, section 9.2.2).
+/// - There is a header `Idempotency-Key`.
+/// - The request cannot have reached the server, because there was no network, no host or no connection.
 ///
-/// After redirects, the first two rules must allow each request of the chain, because the servers acted on all of them. A `POST` that a 303
+/// After redirects, the first two rules must allow each request in the chain, because the servers acted on all of them. A `POST` that a 303
 /// turned into a `GET` is still a `POST`.
 ///
 /// ### The waits
@@ -42,14 +42,14 @@ public struct RetryMiddleware: Middleware {
     ///
     /// - Parameters:
     ///   - policy: The rules: which requests are sent again, how often, and after what delay.
-    ///   - scheduler: The scheduler of the waits. In tests, use a `TestScheduler`.
+    ///   - scheduler: Schedules the waits. In tests, use a `TestScheduler`.
     public init(
         _ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) {
         self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
-    /// Creates a middleware with its own clock, and with a source of random numbers from 0 to 1.
+    /// Creates a middleware with a clock, and with a source of random numbers from 0 to 1.
     package init(
         _ policy: RetryPolicy = .default, scheduler: some Scheduler,
         random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date = { Date() }
@@ -59,7 +59,7 @@ public struct RetryMiddleware: Middleware {
 
     // MARK: - Attempts
 
-    /// Passes `request` to `next`, and again after a temporary failure. Returns the response of the last attempt.
+    /// Passes `request` to `next`, and again after a temporary failure. Returns the last attempt's response.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
         let policy = request.options.retryPolicy ?? policy
         guard policy.maxAttempts > 1 else { return next(request) }
@@ -84,7 +84,7 @@ public struct RetryMiddleware: Middleware {
     }
 }
 
-// MARK: - Failures that may pass
+// MARK: - Temporary failures
 
 extension RetryPolicy {
     /// Whether to send `request` again after `result`.
@@ -103,7 +103,7 @@ extension RetryPolicy {
 }
 
 extension Result<APIResponse, any Error> {
-    /// The last request of a chain of redirects, if any.
+    /// The last request in a chain of redirects, if any.
     var redirectedRequest: PreparedRequest? {
         let request: PreparedRequest? =
             switch self {

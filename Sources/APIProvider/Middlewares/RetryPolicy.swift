@@ -33,11 +33,11 @@ public struct RetryPolicy: Sendable {
     /// ```
     ///
     /// Return `true` only for a request that the server may get twice. The policy still limits attempts and delays. If the closure throws,
-    /// the request fails with that error. Called on any thread, but for a redirected request only if each request of its chain is
+    /// the request fails with that error. Called on any thread, but for a redirected request only if each request in the chain is
     /// idempotent.
     public var shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)?
 
-    /// Creates a policy, by default of three attempts for the idempotent methods of RFC 9110, section 9.2.2.
+    /// Creates a policy, by default with three attempts for the idempotent methods (RFC 9110, section 9.2.2).
     ///
     /// - Parameters:
     ///   - maxAttempts: The number of attempts, including the first.
@@ -87,7 +87,7 @@ extension RetryPolicy {
 // MARK: - The option
 
 extension RequestOptions {
-    /// The policy for this request in place of the policy of ``RetryMiddleware``. With ``RetryPolicy/never``, the request is sent once.
+    /// The policy for this request, in place of ``RetryMiddleware``'s. With ``RetryPolicy/never``, the request is sent once.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryKey.self] }
         set { self[RetryKey.self] = newValue }

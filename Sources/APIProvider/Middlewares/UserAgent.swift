@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The `User-Agent` of a program (RFC 9110, section 10.1.5).
+/// A program's `User-Agent` (RFC 9110, section 10.1.5).
 package enum UserAgent {
     static let ofThisProcess = text(info: Bundle.main.infoDictionary ?? [:], process: .processInfo)
 

@@ -17,7 +17,7 @@ public import MiniRx
 /// }
 /// ```
 ///
-/// Each request runs in a task. Disposing the request cancels the task, and cancelling the task cancels the requests of `next`.
+/// Each request runs in a task. Disposing the request cancels the task, and cancelling the task cancels requests sent by `next`.
 public protocol AsyncMiddleware: Middleware {
     /// Sends a request to the next middleware or the transport.
     typealias AsyncNext = @Sendable (PreparedRequest) async throws -> APIResponse

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Decodes the bodies of responses: `JSONDecoder`, `PropertyListDecoder`, or a decoder of another format.
+/// Decodes response bodies: `JSONDecoder`, `PropertyListDecoder`, or a decoder for another format.
 ///
 /// ```swift
 /// struct LinesDecoder: BodyDecoder {
@@ -32,8 +32,8 @@ extension BodyDecoder {
 
     /// Decodes `data`, and throws instead of a `JSONDecoder`'s trap.
     package func decodeWithoutTrapping<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
-        // A text that ends at the bracket beyond the nesting limit of 512, or at a CR after that bracket, traps. White space behind the
-        // text prevents that, in the same encoding: UTF-16 and UTF-32 have NULs around each ASCII character.
+        // A text ending at the bracket beyond the nesting limit of 512, or at a CR after that bracket, traps. White space behind the text
+        // prevents the trap, in the same encoding: UTF-16 and UTF-32 put NULs around each ASCII character.
         guard let last = data.last, last == 0 || "[{\r".utf8.contains(last), self is JSONDecoder,
             let mark = data.suffix(4).last(where: { $0 != 0 }), "[{\r".utf8.contains(mark)
         else { return try decode(type, from: data) }
@@ -43,8 +43,8 @@ extension BodyDecoder {
 
 #if !canImport(FoundationNetworking) && !os(watchOS) && !os(visionOS)
 // Apple declares its decoders `Sendable` from macOS 13, iOS 16 and watchOS 9 on.
-extension JSONDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
-extension PropertyListDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate it on older systems either.
+extension JSONDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate the decoder on older systems either.
+extension PropertyListDecoder: @retroactive @unchecked Sendable {}  // Decoding does not mutate the decoder on older systems either.
 #endif
 
 extension JSONDecoder: BodyDecoder {

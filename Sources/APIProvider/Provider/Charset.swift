@@ -5,7 +5,7 @@ import FoundationNetworking
 #endif
 
 extension String {
-    /// `data` as text, in the charset of the Content-Type of its response (RFC 9110, section 8.3.2), or else in UTF-8.
+    /// `data` as text, in the charset of the response's Content-Type (RFC 9110, section 8.3.2), or else in UTF-8.
     init(_ data: Data, of response: HTTPURLResponse) throws {
         let name = response.contentType?.charset ?? "utf-8"
         guard let encoding = Encoding(charset: name.lowercased(), of: data) else {
@@ -26,8 +26,8 @@ extension String {
 
 extension String.Encoding {
     /// - Parameters:
-    ///   - charset: The name in lower case, as IANA has it or as servers write it.
-    ///   - text: The text, which may begin with a byte order mark.
+    ///   - charset: The name in lowercase, as registered by IANA or as written by servers.
+    ///   - text: The text, maybe with a byte order mark.
     package init?(charset: String, of text: Data) {
         switch charset {
         case "utf-8", "utf8", "us-ascii", "ascii": self = .utf8
@@ -35,7 +35,7 @@ extension String.Encoding {
         case "windows-1252", "cp1252": self = .windowsCP1252
         case "utf-16le": self = .utf16LittleEndian
         case "utf-16be": self = .utf16BigEndian
-        // Without a byte order mark, it is big-endian (RFC 2781, section 4.3).
+        // Without a byte order mark, the text is big-endian (RFC 2781, section 4.3).
         case "utf-16": self = text.starts(with: [0xFF, 0xFE]) || text.starts(with: [0xFE, 0xFF]) ? .utf16 : .utf16BigEndian
         default:
             guard let number = Self.number(of: charset) else { return nil }
@@ -45,8 +45,8 @@ extension String.Encoding {
 
     fileprivate var isUTF16: Bool { [.utf16, .utf16LittleEndian, .utf16BigEndian].contains(self) }
 
-    /// The number of Core Foundation, which a raw value may have with its highest bit set. The constants do not have all of these, and on
-    /// Linux, `macOSRoman` gives wrong text.
+    /// Core Foundation's number. A raw value may be such a number with the highest bit set. Not all of these have constants, and on Linux,
+    /// `macOSRoman` gives wrong text.
     private static func number(of charset: String) -> UInt? {
         if charset.hasPrefix("iso-8859-"), let part = UInt(charset.dropFirst(9)), 2...16 ~= part, part != 12 { return 0x0200 + part }
         return numbers[charset.hasPrefix("cp125") ? "windows-\(charset.dropFirst(2))" : charset]

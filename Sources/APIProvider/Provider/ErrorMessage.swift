@@ -10,12 +10,12 @@ extension RequestOptions {
     ///     baseURL: api, errorMessage: { try? $0.decode(APIFailure.self).reason })
     /// ```
     ///
-    /// The text is part of the error's ``APIError/description`` and its `localizedDescription`, so return a text for people, if possible in
+    /// The text is part of the error's ``APIError/description`` and `localizedDescription`, so return a text for users, if possible in
     /// their language. The text is put on one line, without the request's secrets, and cut to 200 characters. A text without a visible
     /// character counts as none.
     ///
-    /// The closure is called once for each error, on the thread of the event: for a refused response, and for one that does not decode,
-    /// also with a status in 200...299.
+    /// The closure is called once for each error, on the event's thread: for a refused response, and for an undecodable one, even with a
+    /// status in 200...299.
     public var errorMessage: (@Sendable (APIResponse) -> String?)? {
         get { self[ErrorMessageKey.self]?.find }
         set { self[ErrorMessageKey.self] = newValue.map { ErrorMessageFinder(find: $0) } }
@@ -28,7 +28,7 @@ private enum ErrorMessageKey: BuiltInOptionKey { static var defaultValue: ErrorM
 
 extension APIError {
     /// The error with the server's message from `errorMessage`.
-    func asking(_ errorMessage: (APIResponse) -> String?) -> APIError {
+    func addingMessage(from errorMessage: (APIResponse) -> String?) -> APIError {
         guard var response, response.errorMessage == nil else { return self }
         response.errorMessage = errorMessage(response)?.nonblank
         return mapResponse { _ in response }

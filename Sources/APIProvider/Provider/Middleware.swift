@@ -1,8 +1,8 @@
 public import MiniRx
 
-/// Changes requests, inspects responses, or sends a request again, between a provider and its transport.
+/// Changes requests, inspects responses, or sends a request again, between a provider and the transport.
 ///
-/// The first middleware of a provider is the outermost: it sees the request first and the response last.
+/// A provider's first middleware is the outermost: the first to see the request, and the last to see the response.
 ///
 /// ```swift
 /// struct Version: Middleware {
@@ -19,7 +19,7 @@ public protocol Middleware: Sendable {
     /// Sends a request to the next middleware or the transport.
     typealias Next = @Sendable (PreparedRequest) -> Single<APIResponse>
 
-    /// Returns the single of the response to `request`.
+    /// Returns a single with the response to `request`.
     ///
     /// - Parameters:
     ///   - request: The request to send.

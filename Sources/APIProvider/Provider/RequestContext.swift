@@ -2,13 +2,12 @@ package import Dispatch
 import Foundation
 import MiniRx
 
-/// What a provider says of a request, at its subscription.
+/// A provider's notes about a request, from the subscription.
 package final class RequestContext: Sendable {
     let decoder: any BodyDecoder
-    /// The number of sign-outs in this process when the request was subscribed to. For pages and events, the number when the first of their
-    /// requests was subscribed to.
+    /// The number of sign-outs in this process at the subscription. For pages and events, at the first request's subscription.
     package let signOutCount: Int
-    /// The time of the subscription. A second attempt keeps it.
+    /// The time of the subscription, also in a second attempt.
     package let subscriptionTime = DispatchTime.now()
 
     package init(decoder: any BodyDecoder = JSONDecoder(), signOutCount: Int? = nil) {
@@ -18,13 +17,13 @@ package final class RequestContext: Sendable {
 }
 
 extension RequestOptions {
-    /// What the provider says of the request; `nil` if no provider sends it.
+    /// The provider's notes about the request; `nil` without a provider.
     fileprivate(set) var context: RequestContext? {
         get { self[ContextKey.self] }
         set { if let newValue { self[ContextKey.self] = newValue } else { remove(ContextKey.self) } }
     }
 
-    /// The transport that will send the request, as long as it is with the middlewares. What the app gets holds no transport, and so no
+    /// The transport for the request, while middlewares handle the request. Responses and errors for the app hold no transport, and so no
     /// connection.
     var transport: (any Transport)? {
         get { self[TransportKey.self] }
@@ -33,27 +32,27 @@ extension RequestOptions {
 }
 
 extension PreparedRequest {
-    /// What its provider says of it; `nil` if no provider sends it.
+    /// The provider's notes about the request; `nil` without a provider.
     package var context: RequestContext? {
         get { options.context }
         set { options.context = newValue }
     }
 
-    /// The number of sign-outs in this process when the request was subscribed to; `nil` if no provider sends it.
+    /// The number of sign-outs in this process at the subscription; `nil` without a provider.
     package var signOutCount: Int? { context?.signOutCount }
 
-    /// The header fields that the provider's transport adds to it now, or sets in place of its own, such as cookies; `nil` if that is
-    /// unknown. A cache reads them, because a response may vary by them. They are known while the request is with the middlewares.
+    /// The header fields that the provider's transport would add or replace now, such as cookies; `nil` if unknown. For a cache, because a
+    /// response may vary by these fields. Known only while middlewares handle the request.
     public var addedHeaders: HTTPHeaders? { options.transport?.addedHeaders(for: self) }
 
-    /// The request that `change` has made of it, attributed to the same provider.
+    /// The request after `change`, attributed to the same provider.
     func changed(by change: (inout PreparedRequest) throws -> Void) rethrows -> PreparedRequest {
         var changed = self
         try change(&changed)
         return changed.attributed(to: self)
     }
 
-    /// Attributes a request that a middleware has made to the provider of `request`, and hides the secrets of both.
+    /// Attributes a middleware's own request to the provider of `request`, and hides the secrets of both.
     func attributed(to request: PreparedRequest) -> PreparedRequest {
         guard context == nil else { return self }
         var attributed = self
@@ -70,7 +69,7 @@ private enum ContextKey: BuiltInOptionKey { static var defaultValue: RequestCont
 private enum TransportKey: BuiltInOptionKey { static var defaultValue: (any Transport)? { nil } }
 
 extension Error {
-    /// The error without the transport of its request.
+    /// The error without the request's transport.
     func releasingTransport() -> any Error {
         guard case .transport(var request, let underlying)? = self as? APIError else {
             return (self as? APIError)?.mapResponse { $0.releasingTransport() } ?? self

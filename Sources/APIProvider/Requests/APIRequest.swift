@@ -9,7 +9,7 @@
 /// provider.request(UserRequest(login: "octocat"))
 /// ```
 ///
-/// An ``Endpoint`` is itself a request. Instead of a type, you can write a function that returns one:
+/// An ``Endpoint`` is itself a request. Instead of a type, you can write a function that returns an endpoint:
 ///
 /// ```swift
 /// extension APIRequest where Self == Endpoint<User> {
@@ -19,7 +19,7 @@
 /// provider.request(.user("octocat"))
 /// ```
 ///
-/// ### Targets that are isolated to the main actor
+/// ### Targets isolated to the main actor
 ///
 /// New Xcode projects isolate everything to the main actor by default. A model's `Decodable` then belongs to the main actor, but responses
 /// are decoded elsewhere. The compiler says "main actor-isolated conformance of 'User' to 'Decodable' cannot satisfy conformance
@@ -31,7 +31,7 @@
 /// nonisolated let gitHub = URL(string: "https://api.github.com")!
 /// ```
 public protocol APIRequest<Response>: Sendable {
-    /// The type of the response's value.
+    /// The value's type.
     // The default only improves the compiler's error if `endpoint` is missing.
     associatedtype Response: Sendable = Never
     /// The endpoint: the request's method, path, body and response.

@@ -9,7 +9,7 @@ extension APIResponse {
         return response
     }
 
-    /// Puts the body into `destination`: the downloaded file, or a new one.
+    /// Saves the body at `destination`: the downloaded file, or a new one.
     func save(to destination: URL) throws {
         do {
             if let file { try file.moveToDestination() } else { try PartialFile.replace(destination, with: data) }
@@ -20,7 +20,7 @@ extension APIResponse {
 }
 
 extension Error {
-    /// The error without a download's file, which goes with its last reference: the app may keep the error.
+    /// The error without a download's file. The file is removed with the last reference, and the app may keep the error.
     func releasingFile() -> any Error {
         (self as? APIError)?.mapResponse { response in
             var response = response

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A URL to which requests append their path and query. It is taken apart once.
+/// A URL to which requests append a path and a query. Parsed once.
 struct BaseURL: Sendable {
     @HiddenFromReflection var url: URL
     private let isComplete: Bool
     /// The scheme, the host and the path.
     @HiddenFromReflection private var start: String
-    /// The same without slashes at its end.
+    /// The same without slashes at the end.
     @HiddenFromReflection private var startWithoutSlashes: String
     @HiddenFromReflection private var query: String?
     @HiddenFromReflection private var fragment: String?
@@ -22,7 +22,7 @@ struct BaseURL: Sendable {
         (query, fragment) = (parts.query.map { String($0) }, parts.fragment.map { String($0) })
     }
 
-    /// The URL with `path` and `query` appended to its own.
+    /// The URL with `path` and `query` appended.
     func appending(_ path: RequestPath, _ query: QueryParameters) throws -> URL {
         guard isComplete else {
             throw APIError.invalid("its URL \"\(url.redacted)\" needs a scheme and a host, as in \"https://api.example.com\"")
@@ -38,8 +38,8 @@ struct BaseURL: Sendable {
             if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }
             text += added
         }
-        // The fragment of a whole URL is not sent, but a redirect and the reader of the response need it. The fragment of a base URL
-        // belongs to another resource.
+        // A whole URL's fragment is not sent, but a redirect and the response's reader need the fragment. A base URL's fragment belongs to
+        // another resource.
         if let fragment, path.url != nil, ownPath.isEmpty { text += "#\(fragment)" }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(self.url.redacted)\" and its path \"\(path)\"")

@@ -8,11 +8,11 @@ private let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
 extension Endpoint {
     // MARK: - Request and response
 
-    /// Changes the request after it is built. Use it to set a header that depends on other headers, or, through
-    /// ``PreparedRequest/urlRequest``, a property that only `URLRequest` has.
+    /// Changes the built request. Set a header that depends on other headers, or, through ``PreparedRequest/urlRequest``, a property that
+    /// only `URLRequest` has.
     ///
-    /// `adapt` runs on the subscriber's thread. If it throws, nothing is sent, and the error reaches the subscriber unchanged. Several
-    /// closures run in the order in which they were added.
+    /// `adapt` runs on the subscriber's thread. After a thrown error, nothing is sent, and the error reaches the subscriber unchanged.
+    /// Several closures run in the order of their addition.
     public func adapting(_ adapt: @escaping @Sendable (inout PreparedRequest) throws -> Void) -> Endpoint {
         var copy = self
         copy.configuration.adapt = { [first = configuration.adapt] request in
@@ -22,23 +22,23 @@ extension Endpoint {
         return copy
     }
 
-    /// Replaces the check that the status is in 200...299.
+    /// Replaces the check for a status in 200...299.
     ///
-    /// `validate` runs before the response is decoded, on a background queue. If it throws, the error reaches the subscriber unchanged. If
-    /// it accepts a status whose body does not fit the type of the response, decoding fails.
+    /// `validate` runs before the decoding, on a background queue. A thrown error reaches the subscriber unchanged. After an accepted
+    /// status, a body that does not fit the response type still fails to decode.
     public func validating(_ validate: @escaping @Sendable (APIResponse) throws -> Void) -> Endpoint {
         var copy = self
         copy.configuration.validate = validate
         return copy
     }
 
-    /// Reads the response with `decoder` in place of the provider's, and asks for its media type in `Accept`.
+    /// Reads the response with `decoder` in place of the provider's, and asks for the decoder's media type in `Accept`.
     ///
     /// ```swift
     /// Endpoint<Item>(.get, "/item.plist").decoder(PropertyListDecoder())
     /// ```
     ///
-    /// It also reads the body of an error: `error.response?.decode(Problem.self)`. Do not change it afterwards.
+    /// The decoder also reads an error's body: `error.response?.decode(Problem.self)`. Do not change the decoder afterwards.
     public func decoder(_ decoder: any BodyDecoder) -> Endpoint {
         var copy = self
         copy.configuration.decoder = decoder
@@ -50,23 +50,23 @@ extension Endpoint {
         Endpoint<Value>(self) { [decode] in try transform(decode($0)) }
     }
 
-    /// Adds the response to the value, so that you can read its headers: links to pages, entity tags, rate limits.
+    /// Adds the response to the value, so that you can read the headers: links to pages, entity tags, rate limits.
     public func withResponse() -> Endpoint<(value: Response, response: APIResponse)> {
         Endpoint<(value: Response, response: APIResponse)>(self) { [decode] in (try decode($0), $0) }
     }
 
     // MARK: - Progress
 
-    /// Calls `report` with the progress of the transfer, one call at a time, on a background queue. The value comes after the last call.
+    /// Calls `report` with the transfer's progress, one call at a time, on a background queue. The value comes after the last call.
     ///
-    /// It starts again after a redirect, whose own body does not count, and with each attempt of a retry.
+    /// Progress starts again after a redirect, without counting the redirect's body, and with each attempt of a retry.
     public func onProgress(_ report: @escaping @Sendable (TransferProgress) -> Void) -> Endpoint {
         var copy = self
         copy.configuration.progressHandlers.append(ProgressReporter.Handler(report: report))
         return copy
     }
 
-    /// Reports the progress of the transfer on the main actor, at most once in each `interval`.
+    /// Reports the transfer's progress on the main actor, at most once in each `interval`.
     ///
     /// ```swift
     /// endpoint.onProgress(on: MainActor.shared) {
@@ -92,18 +92,17 @@ extension Endpoint {
 
     // MARK: - Time and options
 
-    /// Limits the time that the request may take in all to `time`. ``timeoutInterval`` limits the time for which the server may be idle.
+    /// Limits the whole request to `time`. ``timeoutInterval`` limits the server's silence.
     ///
-    /// It counts from the subscription, with redirects, retries, middlewares and waits. The error is an
-    /// ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, whose description names this timeout. For a stream, it ends when the
-    /// head of the response arrives.
+    /// The time runs from the subscription, with redirects, retries, middlewares and waits, to the value, or to the head of a streamed
+    /// response. The error is an ``APIError/transport(_:underlying:)`` with `URLError.timedOut`, and names this timeout.
     public func timeout(_ time: DispatchTimeInterval) -> Endpoint {
         var copy = self
         copy.configuration.timeout = time
         return copy
     }
 
-    /// Fails `response` when the request has taken longer than the endpoint's `timeout`.
+    /// Fails `response` when the request takes longer than the endpoint's `timeout`.
     func applyTimeout(to response: Single<Response>, of request: PreparedRequest) -> Single<Response> {
         guard let timeout = configuration.timeout else { return response }
         guard timeout.seconds > 0 else {
@@ -114,7 +113,7 @@ extension Endpoint {
         return response.timeout(timeout, scheduler, error: error)
     }
 
-    /// Sets an `option` that middlewares read to `value`: `.option(\.retryPolicy, .never)`.
+    /// Sets an `option` for middlewares to `value`: `.option(\.retryPolicy, .never)`.
     public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
         var copy = self
         copy.options[keyPath: option] = value
@@ -123,7 +122,7 @@ extension Endpoint {
 }
 
 extension RequestOptions {
-    /// The name of the request in logs and metrics, such as `user(login:)`. Without a name, they show its URL.
+    /// The request's name in logs and metrics, such as `user(login:)`. Without a name, they show the URL.
     public var name: String? {
         get { self[NameKey.self] }
         set { self[NameKey.self] = newValue }

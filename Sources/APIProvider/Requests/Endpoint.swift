@@ -116,7 +116,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             _ = response.bodyStream?.withLock { $0.take() }
             let error = error.releasingFile()
             guard let errorMessage = options.errorMessage ?? errorMessage, let error = error as? APIError else { throw error }
-            throw error.asking(errorMessage)
+            throw error.addingMessage(from: errorMessage)
         }
     }
 }

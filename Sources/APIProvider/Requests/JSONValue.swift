@@ -1,6 +1,6 @@
 public import Foundation
 
-/// JSON of any shape: a body with members of several types, or a response without a type of yours.
+/// JSON of any shape: a body with members of several types, or a response without a type.
 ///
 /// ```swift
 /// let hot = HTTPBody.json(["celsius": 38.5, "tags": ["heat", nil], "isNew": true])
@@ -61,16 +61,16 @@ public enum JSONValue: Sendable {
 // MARK: - Reading
 
 extension JSONValue {
-    /// The member `key` of an object; `nil` for other values, and without such a member.
+    /// An object's member `key`; `nil` for other values, and without such a member.
     public subscript(key: String) -> JSONValue? { object?[key] }
 
-    /// The element of an array at `index`; `nil` for other values, and without such an element.
+    /// An array's element at `index`; `nil` for other values, and without such an element.
     public subscript(index: Int) -> JSONValue? {
         guard let array, array.indices.contains(index) else { return .none }
         return array[index]
     }
 
-    /// Whether it is `null`.
+    /// Whether the value is `null`.
     public var isNull: Bool { self == .null }
 
     /// The string; `nil` for other values.
@@ -79,7 +79,7 @@ extension JSONValue {
     /// The Boolean value; `nil` for other values.
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
 
-    /// The whole number, if it fits into an `Int`; `nil` for other values.
+    /// The whole number, if `Int` is large enough; `nil` for other values.
     public var int: Int? {
         switch self {
         case .int(let value): value
@@ -97,10 +97,10 @@ extension JSONValue {
         }
     }
 
-    /// The elements of an array; `nil` for other values.
+    /// An array's elements; `nil` for other values.
     public var array: [JSONValue]? { if case .array(let value) = self { value } else { nil } }
 
-    /// The members of an object; `nil` for other values.
+    /// An object's members; `nil` for other values.
     public var object: [String: JSONValue]? { if case .object(let value) = self { value } else { nil } }
 }
 
@@ -128,7 +128,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 // MARK: - Codable
 
 extension JSONValue: Codable {
-    /// The maximum number of levels. Each takes up to 5 KB of the stack, and many threads of Apple's systems have 512 KB.
+    /// The maximum number of levels. Each takes up to 5 KB of the stack, and many threads on Apple's systems have 512 KB.
     private static let maxDepth = 64
 
     /// Creates JSON by encoding `value` with `encoder`. Throws the encoder's errors.
@@ -136,7 +136,7 @@ extension JSONValue: Codable {
         self = try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value))
     }
 
-    /// Decodes a value of a type from this JSON. Throws the decoder's errors.
+    /// Decodes `type` from this JSON. Throws the decoder's errors.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()) throws -> Value {
         try decoder.decode(type, from: data)
     }
@@ -151,7 +151,7 @@ extension JSONValue: Codable {
             let problem = "it is nested more than \(Self.maxDepth) levels deep"
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
         }
-        // A decoder does not change the keys of a dictionary.
+        // A decoder does not change a dictionary's keys.
         let container = try decoder.singleValueContainer()
         if (try? decoder.unkeyedContainer()) == nil {
             self = .object(try container.decode([String: JSONValue].self))
@@ -180,7 +180,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// The value, unless it is an array or an object. A separate function, because its variables would enlarge each level of the recursion.
+    /// The value, unless an array or an object. A separate function, because the variables would enlarge each level of the recursion.
     private static func scalar(of decoder: any Decoder) throws -> JSONValue? {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() { return .null }
@@ -214,7 +214,7 @@ extension SingleValueDecodingContainer {
 // MARK: - Text
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON, with sorted keys and without white space, or the reason why it cannot be encoded.
+    /// The value as JSON, with sorted keys and without white space, or the reason why the value cannot be encoded.
     public var description: String {
         do { return String(decoding: try data, as: UTF8.self) } catch { return "no JSON: \(error.explanation)" }
     }

@@ -1,18 +1,18 @@
 import Dispatch
 import MiniRx
 
-/// Reports the progress of one request to a handler, in order and one call at a time, and not on the callback queue of the network stack. A
-/// handler that blocks then delays only its own request.
+/// Reports one request's progress to a handler, in order and one call at a time, but not on the network stack's callback queue. So a
+/// blocking handler delays only one request.
 final class ProgressReporter: Sendable {
-    /// A handler of an endpoint.
+    /// An endpoint's handler.
     struct Handler: Sendable {
-        /// The shortest time between two reports on the main queue. With `nil`, each progress is reported, on a background queue.
+        /// The shortest time between two reports on the main queue. `nil` reports each progress on a background queue.
         var interval: DispatchTimeInterval?
         let report: @Sendable (TransferProgress) -> Void
     }
 
     private struct State {
-        /// What is not reported yet. On the main queue, that is the latest progress only.
+        /// The unreported progress. On the main queue, only the latest.
         var waiting: ArraySlice<TransferProgress> = []
         /// The earliest time of the next report.
         var due = DispatchTime(uptimeNanoseconds: 0)
@@ -27,8 +27,8 @@ final class ProgressReporter: Sendable {
     private let queue: DispatchQueue
     private let state = Locked(State())
 
-    /// - Parameter isStream: Whether the value of the request is a stream. Progress is then still reported after the value, while the
-    ///   stream is read.
+    /// - Parameter isStream: Whether the request's value is a stream. Progress is then reported after the value, too, while the stream is
+    ///   read.
     init(_ handler: Handler, isStream: Bool) {
         (self.handler, self.isStream) = (handler, isStream)
         queue = handler.interval != nil ? .main : DispatchQueue(label: "APIProvider.progress", target: .global(qos: .userInitiated))
@@ -45,14 +45,14 @@ final class ProgressReporter: Sendable {
         if let due { schedule(at: due) }
     }
 
-    /// Wraps `single` so that the last progress is reported before its value, and none after it or after a dispose.
+    /// Wraps `single` so that the last progress is reported before the value, and none after the value or a dispose.
     func reportingLast<Element>(before single: Single<Element>) -> Single<Element> {
         // The value follows the reports on their queue. The main queue is the app's to choose.
         let ordered = handler.interval != nil ? single : single.observe(on: SerialDispatchQueueScheduler(queue: queue))
         return ordered.do(onSuccess: { [self] _ in finish() }, onDispose: { [self] in stop() })
     }
 
-    /// Reports the last progress at once. A stream's goes on.
+    /// Reports the last progress at once. A stream's progress continues.
     private func finish() {
         let isLast = state.withLock { state in
             (state.hasSucceeded, state.isEnded) = (true, !isStream)
@@ -61,7 +61,7 @@ final class ProgressReporter: Sendable {
         if isLast { schedule(at: .now()) }
     }
 
-    /// Drops what is not reported yet, unless the request has succeeded.
+    /// Drops unreported progress, unless the request succeeded.
     private func stop() {
         state.withLock { state in
             if !state.hasSucceeded { (state.isEnded, state.waiting) = (true, []) }
@@ -81,7 +81,7 @@ final class ProgressReporter: Sendable {
 }
 
 extension Endpoint {
-    /// Creates the reporters of one request, which then reports its progress to them.
+    /// Creates the reporters of one request, and makes the request report to them.
     func addProgressReporters(to request: inout PreparedRequest) -> [ProgressReporter] {
         guard !configuration.progressHandlers.isEmpty else { return [] }
         let reporters = configuration.progressHandlers.map { ProgressReporter($0, isStream: destination.isStream) }

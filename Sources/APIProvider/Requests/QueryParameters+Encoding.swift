@@ -3,10 +3,10 @@ public import Foundation
 extension QueryParameters {
     /// Creates parameters with the members of `value`, sorted by name: `try QueryParameters(encoding: filter)`.
     ///
-    /// A member that is `nil` is left out, and an array repeats its name. Names and dates are written as `encoder` writes them. By
-    /// default, the name of a property stays, and a date is written as in any query: `2026-11-21T09:30:00.250Z`.
+    /// A `nil` member is left out, and an array repeats the name. Names and dates are written by `encoder`: by default, a property's name
+    /// unchanged, and a date as in any query: `2026-11-21T09:30:00.250Z`.
     ///
-    /// - Throws: `EncodingError` if `value` has no members, or if a member is an object or holds arrays. What `encoder` throws.
+    /// - Throws: `EncodingError` if `value` has no members, or if a member is an object or contains arrays. The errors of `encoder`.
     public init(encoding value: some Encodable, encoder: JSONEncoder = .writingDatesAsInQueries) throws {
         func fail(_ problem: String) -> EncodingError { .invalidValue(value, .init(codingPath: [], debugDescription: problem)) }
         guard case .object(let members) = try JSONValue(encoding: value, encoder: encoder) else {

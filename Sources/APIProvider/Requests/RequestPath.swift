@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The path of a request, as plain text. It is escaped when the URL is built.
+/// A request's path, as plain text. The text is escaped when the URL is built.
 ///
 /// ```swift
 /// "/search/repositories"
@@ -17,32 +17,32 @@ public import Foundation
 ///
 /// An empty value makes the request invalid, so `"/users/\(login)"` never becomes `/users/`.
 ///
-/// What a middleware sees is what is sent. So a segment `.` or `..` makes the request invalid, also in the base URL and in the URL of
-/// ``url(_:_:)``, and so does a path that begins with two slashes.
+/// Middlewares see exactly the sent path. So a segment `.` or `..` makes the request invalid, even in the base URL and in the URL of
+/// ``url(_:_:)``, and so does a path beginning with two slashes.
 ///
 /// ### Literals
 ///
 /// A literal with a `?`, a `#` or an escape such as `%20` makes the request invalid, because these characters would be escaped. Put a query
-/// into the endpoint's `query`. A literal that begins like a URL, such as `"https://"`, is invalid too. To use a whole URL, which is
-/// already escaped, write ``url(_:_:)``.
+/// into the endpoint's `query`. A literal beginning like a URL, such as `"https://"`, is invalid, too. For a whole URL, already escaped,
+/// write ``url(_:_:)``.
 public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
-    /// The URL that this path is appended to. `nil` is the provider's base URL.
+    /// The URL before this path. `nil` is the provider's base URL.
     @HiddenFromReflection package private(set) var url: URL?
     @HiddenFromReflection package private(set) var percentEncoded: String
     /// The path without secrets.
     let redacted: String
-    /// The texts that ``redacted`` hides.
+    /// The texts hidden in ``redacted``.
     @HiddenFromReflection private(set) var secrets: [String]
-    /// The reason why no URL can be built with this path. Otherwise `nil`.
+    /// Why no URL can be built with this path; `nil` for a valid one.
     private(set) var problem: String?
 
-    /// Creates a path from the text `path`. Slashes separate its segments, and all other special characters are escaped.
+    /// Creates a path from the text `path`. Slashes separate segments, and all other special characters are escaped.
     ///
-    /// Use it with a variable, in which `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)`
-    /// (SE-0213), and the request is invalid.
+    /// In a variable, `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)` (SE-0213), and the
+    /// request is invalid.
     public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
 
-    /// Creates a path from the literal `path`. Slashes separate its segments.
+    /// Creates a path from the literal `path`. Slashes separate segments.
     public init(stringLiteral path: String) {
         self.init(percentEncoded: path.percentEncoded(except: .path), problem: Self.problem(of: path))
     }
@@ -61,9 +61,9 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         self.problem = problem ?? (hasEmptyStart ? "its path \"\(self.redacted)\" begins with two slashes; write one" : nil)
     }
 
-    /// The URL `url`, such as that of the next page in a `Link` header, with `path` appended to its path.
+    /// The URL `url`, such as a next page's in a `Link` header, with `path` appended.
     ///
-    /// The escapes and the query of the URL stay as they are. Without a path, so does its fragment, which is not sent.
+    /// The URL's escapes and query stay unchanged. So does the fragment without a path, but no fragment is sent.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
         var path = path
         if path.url != nil { path.problem = "its path has a URL within a URL" }
@@ -73,7 +73,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     // MARK: - Interpolation
 
-    /// Collects the parts of an interpolated path.
+    /// Collects an interpolated path's parts.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         @HiddenFromReflection fileprivate var percentEncoded = ""
         /// The path without secrets.
@@ -84,18 +84,18 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         /// Starts an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {}
 
-        /// Appends the text of `literal`, whose slashes separate segments.
+        /// Appends the text of `literal`. Slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
             problem = problem ?? RequestPath.problem(of: literal, after: redacted)
             append(literal.percentEncoded(except: .path))
         }
 
-        /// Appends the description of `segment`, in which a slash does not end the segment.
+        /// Appends the description of `segment` as one segment, even with slashes inside.
         public mutating func appendInterpolation(_ segment: some CustomStringConvertible) {
             append(encoded(segment.description))
         }
 
-        /// Appends `date` as one segment, as a query has it: `2026-11-21T09:30:00.250Z` (ISO 8601, rounded to milliseconds).
+        /// Appends `date` as one segment, as in a query: `2026-11-21T09:30:00.250Z` (ISO 8601, rounded to milliseconds).
         public mutating func appendInterpolation(_ date: Date) { append(encoded(date.iso8601)) }
 
         /// Appends the raw value of `value` as one segment.
@@ -103,14 +103,13 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(encoded(value.rawValue.description))
         }
 
-        /// Appends the description of `value`, and not its raw value, as one segment.
+        /// Appends the description of `value`, and not the raw value, as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
         where Value.RawValue: CustomStringConvertible {
             append(encoded(value.description))
         }
 
-        /// Appends `segments`, which slashes separate: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request
-        /// invalid.
+        /// Appends `segments`, separated by slashes: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
             let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
             if parts.contains(where: \.isEmpty), !segments.description.isEmpty {
@@ -119,12 +118,11 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
             append(parts.map { encoded(String($0)) }.joined(separator: "/"))
         }
 
-        /// Appends `segment`, which no error, log or recording shows, and in which a slash does not end the segment:
-        /// `"/bot\(secret: token)/getMe"`.
+        /// Appends `segment` as one segment, hidden in errors, logs and recordings: `"/bot\(secret: token)/getMe"`.
         ///
-        /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden in
-        /// the path only, because it may occur elsewhere by chance. A request that you create from the URL of this one does not hide the
-        /// text, and neither does a request that you send with your own `URLSession`.
+        /// They show `…` instead, even where a server's answer to the request repeats the text. Text of fewer than six bytes is hidden only
+        /// in the path, because short text may occur elsewhere by chance. The text is not hidden in a request that you create from this
+        /// one's URL, or send with your own `URLSession`.
         public mutating func appendInterpolation(secret segment: some CustomStringConvertible) {
             secrets.append(segment.description)
             append(encoded(segment.description), redactedAs: "…")
@@ -143,7 +141,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 }
 
 extension RequestPath: CustomStringConvertible {
-    /// The path as it is sent, without secrets and without the values in the query of a URL.
+    /// The sent path, without secrets and without a URL's query values.
     public var description: String {
         url.map { url in redacted.isEmpty ? url.redacted : "\(url.redacted) + \(redacted)" } ?? redacted
     }
@@ -152,7 +150,7 @@ extension RequestPath: CustomStringConvertible {
 // MARK: - Literals
 
 extension RequestPath {
-    /// The reason why a literal would not be sent as it is written.
+    /// Why a literal would not be sent as written; `nil` for a valid one.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
         guard literal.withBytes({ [suspect = ASCIISet.suspect] in $0.contains(where: suspect.contains) }) else { return nil }
         let path = "its path \"\(RequestSecrets().redacted(url: "\(start)\(literal)"))\""

@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension Single<APIResponse> {
-    /// Sends `request`. If it downloads to a file whose bytes stay, sends it for the bytes that are missing (RFC 9110, sections 13.1.5, 14
-    /// and 15.3.7). If the server has no such part, sends it once more for the whole.
+    /// Sends `request`. In a resumable download, requests the missing bytes (RFC 9110, sections 13.1.5, 14 and 15.3.7), and, if the server
+    /// has no such part, once more the whole.
     static func resuming(_ request: PreparedRequest, _ send: @escaping @Sendable (PreparedRequest) -> Single) -> Single {
         guard case .file(let destination, let download?, _) = request.bodyDestination, let url = download.resumableURL else {
             return send(request)
@@ -15,7 +15,7 @@ extension Single<APIResponse> {
         return .deferred {
             var request = request
             try request.checkResumable()
-            // The length of a decoded body does not match the length of the range.
+            // A decoded body's length does not match the range's.
             request.headers["Accept-Encoding"] = "identity"
             let opened = try APIError.explainingDestination { try download.openResumable(destination, url) }
             guard let file = opened, let resumption = file.resumption else { return send(request) }
@@ -34,10 +34,10 @@ extension Single<APIResponse> {
 }
 
 extension SingleEvent<APIResponse> {
-    /// Whether the server does not send the part that was asked for, so that the whole is.
+    /// Whether the server does not send the requested part, so that the whole is requested.
     fileprivate var refusesRange: Bool {
         switch self {
-        // A transport of the app may return a part in memory.
+        // The app's own transport may return a part in memory.
         case .success(let response): [206, 400, 412, 416, 501].contains(response.statusCode) && response.file == nil
         case .failure(let error): (error as? APIError)?.underlying is UnexpectedRange
         }

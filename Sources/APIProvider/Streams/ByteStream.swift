@@ -5,7 +5,7 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// The arriving bytes of a response.
+/// A response's arriving bytes.
 ///
 /// ```swift
 /// let bytes = try await provider.request(Endpoint<ByteStream>(.get, "/dump")).value
@@ -15,10 +15,10 @@ import FoundationNetworking
 /// Reading throws ``APIError/transport(_:underlying:)`` for a broken connection, after the received bytes, and `CancellationError` in a
 /// cancelled task.
 public struct ByteStream: StreamedResponse {
-    /// The response. Its `data` is empty, unless the transport returned the whole body in memory.
+    /// The response. `data` is empty, unless the transport returned the whole body in memory.
     public let response: APIResponse
 
-    /// Creates a stream of the body of `response`. A complete body is one chunk.
+    /// Creates a stream of the body in `response`. A complete body is one chunk.
     public init(_ response: APIResponse) { self.response = response }
 
     /// Creates the same stream as `bytes`. ``StreamedResponse`` requires this initializer. The `decoder` is not used.
@@ -32,11 +32,11 @@ public struct ByteStream: StreamedResponse {
         return AsyncIterator(source: .failed(APIError.transport(response.request, underlying: error)))
     }
 
-    /// Reads the bytes. `Sendable`, so that an iterator of your own may contain this one, also in a target whose `async` functions run on
-    /// the caller's actor.
+    /// Reads the bytes. `Sendable`, so that your own iterator may contain this one, even in a target where `async` functions run on the
+    /// caller's actor.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
-        // This iterator, and the iterators that contain it, store no existential except errors, because optimized builds leak any other
-        // (see Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
+        // This iterator, and the iterators around it, store no existential except errors, because optimized builds leak any other (see
+        // Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
         enum Source {
             case data(Data)
             case stream(StreamHandle)
@@ -46,7 +46,7 @@ public struct ByteStream: StreamedResponse {
 
         var source: Source
 
-        /// Waits for bytes and returns them; `nil` is the end.
+        /// Waits for bytes and returns them; `nil` at the end.
         ///
         /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection, or `CancellationError`.
         public mutating func next() async throws -> Data? { try await nextChunk(isolation: nil) }

@@ -11,8 +11,8 @@ import Foundation
 /// A line ends in LF or CRLF. Empty lines are skipped, a last line without a terminator is included, and a record separator before a value
 /// is dropped (RFC 7464).
 ///
-/// Reading throws the errors of ``ByteStream``. A line that does not decode throws ``APIError/decoding(_:expected:underlying:)`` with the
-/// number of the line, and ends the stream. A line beyond the limit throws ``APIError/transport(_:underlying:)``.
+/// Reading throws ``ByteStream``'s errors. An undecodable line throws ``APIError/decoding(_:expected:underlying:)`` with the line's number,
+/// and ends the stream. A line beyond the limit throws ``APIError/transport(_:underlying:)``.
 public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     /// `application/x-ndjson`.
     public static var mediaType: String? { "application/x-ndjson" }
@@ -32,7 +32,7 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var values: LineIterator<JSONLineParser<Value>>
 
-        /// Waits for a line and returns its value; `nil` is the end.
+        /// Waits for a line and returns the value; `nil` at the end.
         ///
         /// - Throws: ``APIError/decoding(_:expected:underlying:)`` for a line that does not decode, ``APIError/transport(_:underlying:)``
         ///   for a broken connection or a line beyond the limit, or `CancellationError`.
@@ -54,7 +54,7 @@ struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
 
     init(response: APIResponse) {
         decode = { number, line in
-            try response.decode(Value.self, from: line) { response.excerpt("line \(number)", line) }
+            try response.decode(Value.self, from: line) { response.part(named: "line \(number)", data: line) }
         }
     }
 
@@ -62,7 +62,7 @@ struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
         number += 1
         var line = line[...]
         if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        // RS begins a record of a JSON text sequence.
+        // RS begins a record in a JSON text sequence.
         if line.first == 0x1E { line.removeFirst() }
         guard !line.isEmpty else { return }
         values.append(try decode(number, Data(line)))

@@ -50,7 +50,7 @@ struct LineIterator<Parser: LineParser> {
         }
     }
 
-    /// After a failure of reading or parsing, the transfer ends at once, and the elements before the error are returned first.
+    /// After an error in reading or parsing, the transfer ends at once, and the elements before the error are returned first.
     private mutating func readBytes(isolation actor: isolated (any Actor)?) async {
         do {
             let chunk = try await bytes?.nextChunk(isolation: actor)

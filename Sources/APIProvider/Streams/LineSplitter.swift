@@ -1,16 +1,16 @@
 import Foundation
 
-/// Splits bytes that come in pieces into lines.
+/// Splits bytes arriving in pieces into lines.
 struct LineSplitter: Sendable {
     private static let (lineFeed, carriageReturn) = (UInt8(ascii: "\n"), UInt8(ascii: "\r"))
 
-    /// Whether a CR that no LF follows ends a line, too.
+    /// Whether a CR without an LF ends a line, too.
     let endsAtCarriageReturn: Bool
-    /// The maximum size of a line, in bytes.
+    /// The maximum line size, in bytes.
     let maxSize: Int
-    /// The beginning of a line without its terminator.
+    /// The beginning of an unterminated line.
     private var rest: [UInt8] = []
-    /// Whether the last byte was a CR that ended a line. A following LF then belongs to the same terminator.
+    /// Whether the last byte was a CR at the end of a line. A following LF then belongs to the same terminator.
     private var followsCarriageReturn = false
     private var isFirst = true
 
@@ -18,7 +18,7 @@ struct LineSplitter: Sendable {
         (self.endsAtCarriageReturn, self.maxSize) = (endsAtCarriageReturn, maxSize)
     }
 
-    /// Calls `body` with each line that ends in `bytes`, without its terminator.
+    /// Calls `body` with each line that ends in `bytes`, without the terminator.
     mutating func split(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         var start = 0
         if followsCarriageReturn, let first = bytes.first {
@@ -39,7 +39,7 @@ struct LineSplitter: Sendable {
         try checkSize(rest.count)
     }
 
-    /// Calls `body` with the last line if it has no terminator.
+    /// Calls `body` with an unterminated last line.
     mutating func finish(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         guard !rest.isEmpty else { return }
         try emit(UnsafeBufferPointer(start: nil, count: 0), to: body)
@@ -63,7 +63,7 @@ struct LineSplitter: Sendable {
 
     private func emitWhole(_ line: UnsafeBufferPointer<UInt8>, to body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
         try checkSize(line.count)
-        // A byte order mark at the beginning of the stream is not text.
+        // A byte order mark at the stream's beginning is not text.
         let hasMark = isFirst && line.starts(with: [0xEF, 0xBB, 0xBF])
         try body(hasMark ? UnsafeBufferPointer(rebasing: line[3...]) : line)
     }

@@ -2,7 +2,7 @@ import Foundation
 public import MiniRx
 
 extension APIProvider {
-    /// Returns the pages of a list, beginning with `first`. Reading a page requests it.
+    /// Returns a list's pages, beginning with `first`. Each page is requested when read.
     ///
     /// ```swift
     /// let pages = provider.pages(SearchRequest(keyword: "swift")) { page, response in
@@ -22,9 +22,9 @@ extension APIProvider {
         Pages(first: { first.endpoint }, next: { page, response, _ in try next(page, response) }) { request($0.withResponse()) }
     }
 
-    /// Returns the pages of a list with links to the next page: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
+    /// Returns a list's pages, following links to the next page: `Link: <https://…?page=2>; rel="next"` (RFC 8288).
     ///
-    /// The next page is requested like `first`, with the URL of the link. A link to another origin is an error, and so is any link after a
+    /// The next page is requested like `first`, with the link's URL. A link to another origin is an error, and so is any link after a
     /// redirect to another origin: see ``APIResponse/link(_:allowsOtherOrigins:)``.
     ///
     /// - Parameter first: The request for the first page.
@@ -44,10 +44,10 @@ extension APIProvider {
 
 // MARK: - The sequence
 
-/// The pages of a list, each requested when read: see ``APIProvider/pages(_:next:)``.
+/// A list's pages, each requested when read: see ``APIProvider/pages(_:next:)``.
 ///
 /// Reading throws the error of a request, and ``APIError/invalidRequest(reason:underlying:)`` for a repeated page, and then ends.
-/// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user of that time: after a sign-out, a
+/// Cancelling the task cancels the request. Each loop begins with the first page, and belongs to the user at that time: after a sign-out, a
 /// page that needs a credential is an error.
 ///
 /// <doc:ReadingAListPageByPage> shows a program without and with pages.
@@ -65,8 +65,8 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
     /// The first error ends the single. Disposing cancels the request.
     ///
     /// - Parameters:
-    ///   - items: Returns the items of a page. If the closure throws, the single fails with that error.
-    ///   - maxPages: The maximum number of requested pages, 1 or more. The items of later pages are missing.
+    ///   - items: Returns a page's items. If the closure throws, the single fails with that error.
+    ///   - maxPages: The maximum number of requested pages, 1 or more. Later pages' items are missing.
     /// - Returns: A single that succeeds with the items in order.
     public func all<Item: Sendable>(
         _ items: @escaping @Sendable (Page) throws -> [Item], maxPages: Int
@@ -99,12 +99,12 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
         private let pages: Pages
         private var position = Position.start
         private var requested: Set<PageKey> = []
-        /// The number of sign-outs at the request for the first page.
+        /// The number of sign-outs at the first page's request.
         private var signOutCount: Int?
 
         fileprivate init(pages: Pages) { self.pages = pages }
 
-        /// Requests the next page and returns it; `nil` is the end.
+        /// Requests and returns the next page; `nil` at the end.
         ///
         /// - Throws: The error of the request or of `next`, or ``APIError/invalidRequest(reason:underlying:)`` for a repeated page.
         public mutating func next() async throws -> Page? {
@@ -141,7 +141,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
 // MARK: - Repeated pages
 
-/// The parts of a request that tell pages apart.
+/// The parts of a request that distinguish pages.
 private struct PageKey: Hashable {
     private let method: HTTPMethod
     private let url: String

@@ -3,7 +3,7 @@ import Foundation
 public import MiniRx
 
 extension APIProvider {
-    /// Returns the events of `request`, which is sent again when the stream ends or its connection breaks.
+    /// Returns the events of `request`. When the stream ends or the connection breaks, the request is sent again.
     ///
     /// ```swift
     /// for try await event in provider.events(Endpoint(.get, "/changes")) { apply(event) }
@@ -11,35 +11,35 @@ extension APIProvider {
     ///
     /// ### The next request
     ///
-    /// It has the header `Last-Event-ID` if the server has sent an identifier. That of the endpoint is sent until then, and no more after
-    /// it, also if the server's is empty. It waits for the backoff of `policy`, which grows while no event comes, and at least for half of
-    /// the `baseDelay`. If the server names a time in `retry` or `Retry-After`, it waits at least that long, and up to `baseDelay` more. A
-    /// `retry` counts as at most the `maxDelay`.
+    /// The header `Last-Event-ID` is the endpoint's until the server sends an identifier, and then the server's last one. After an empty
+    /// one, the header is left out. The request is sent after the exponential backoff of `policy`, which grows without events, and after at
+    /// least half of the `baseDelay`. If the server asks for a wait, with `retry` (capped at `maxDelay`) or `Retry-After`, the wait is at
+    /// least that long, plus up to `baseDelay`.
     ///
     /// ### Without a connection
     ///
-    /// The `shouldRetry` of `policy` is asked each time that such a request fails, also if it leaves the decision to the policy. It is not
-    /// asked when a stream that has begun ends or breaks. So it can say that the app is offline, until the next event comes.
+    /// The `shouldRetry` of `policy` is called after each failed request, but not when a running stream ends or breaks. So the closure can
+    /// show that the app is offline, until the next event, and return `nil`.
     ///
     /// ### The end
     ///
-    /// The sequence ends at a 204 (WHATWG HTML, section 9.2). It throws at a status that `policy` does not retry, and at errors that
-    /// another attempt cannot fix. If `policy` limits the attempts, it also throws after that many attempts in a row without a stream, and
-    /// at a `Retry-After` that is longer than the `maxDelay`. By default it goes on for ever.
+    /// The sequence ends at a 204 (WHATWG HTML, section 9.2), and throws at a status that `policy` does not retry, and at errors that
+    /// another attempt cannot fix. If `policy` limits the attempts, the sequence also throws after that many attempts in a row without a
+    /// stream, and at a `Retry-After` longer than the `maxDelay`. By default, the sequence goes on forever.
     ///
     /// Cancelling the task, or releasing the iterator, ends the stream or the wait.
     ///
     /// ### Sign-out
     ///
-    /// Events belong to the user who is signed in at their first request. After a sign-out, no other request is sent with a credential, and
-    /// the sequence throws.
+    /// Events belong to the user signed in at the first request. After a sign-out, no other request is sent with a credential, and the
+    /// sequence throws.
     ///
     /// - Parameters:
-    ///   - request: The request. Its method must be one that `policy` retries, such as GET: another fails with
+    ///   - request: The request, with a method that `policy` retries, such as GET: another fails with
     ///     ``APIError/invalidRequest(reason:underlying:)``.
-    ///   - policy: Says after which statuses, how often and after what delay it is sent again.
-    ///   - scheduler: The scheduler on which it waits. In tests, use a `TestScheduler`.
-    /// - Returns: The events. Several iterators may read them: each sends its own requests, when it is first asked for an event.
+    ///   - policy: The rules: after which statuses, how often, and after what delay to send again.
+    ///   - scheduler: Schedules the waits. In tests, use a `TestScheduler`.
+    /// - Returns: The events. Several iterators may read them: each sends separate requests, from the first `next()` on.
     public func events(
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .reconnecting,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
@@ -58,7 +58,7 @@ extension APIProvider {
 
 // MARK: - The sequence
 
-/// The events of a request that is sent again when its stream ends. See ``APIProvider/events(_:reconnecting:scheduler:)``.
+/// A request's events. When the stream ends, the request is sent again: see ``APIProvider/events(_:reconnecting:scheduler:)``.
 public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
@@ -68,36 +68,36 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             (value: ServerSentEvents, response: APIResponse)
         >
 
-    /// Returns an iterator that sends the request and reads its events.
+    /// Returns an iterator that sends the request and reads the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
 
-    /// Sends the request, again and again, and reads its events.
+    /// Sends the request again and again, and reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: ReconnectingEvents
         private var stream: ServerSentEvents.AsyncIterator?
-        /// The last identifier that the server has sent; `nil` if it has sent none.
+        /// The server's last identifier; `nil` without one.
         private var lastEventID: String?
-        /// The time to wait that the last `retry:` of the server has set, in milliseconds.
+        /// The server's last `retry:`, in milliseconds.
         private var retry: Int?
         /// The number of reconnects since the last event.
         private var reconnectAttempts = 0
-        /// The last request for the events, before middlewares. That of an error may be another one, such as that of a refresh.
+        /// The last request for the events, before middlewares. An error may name another request, such as a refresh.
         private let request = Locked<PreparedRequest?>(nil)
-        /// The last request for the events that a redirect led to.
+        /// The last redirected request for the events.
         private var redirectedRequest: PreparedRequest?
-        /// The number of requests in a row that have got no stream.
+        /// The number of requests in a row without a stream.
         private var failures = 0
         private var isFinished = false
-        /// The `Retry-After` of the last refusal, in seconds.
+        /// The last refusal's `Retry-After`, in seconds.
         private var retryAfter: Double?
-        /// The number of sign-outs when the first request was subscribed to.
+        /// The number of sign-outs at the first request's subscription.
         private var signOutCount: Int?
 
         init(events: ReconnectingEvents) { self.events = events }
 
-        /// Waits for an event and returns it; `nil` is the end.
+        /// Waits for an event and returns it; `nil` at the end.
         ///
-        /// - Throws: The error of a request that is not repeated, or `CancellationError`.
+        /// - Throws: The error of an unrepeated request, or `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? {
             do {
                 while !isFinished {
@@ -117,7 +117,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// Returns the next event, or `nil` if the stream has ended or has failed, and another request may succeed.
+        /// Returns the next event, or `nil` if the stream ended or failed, and another request may succeed.
         private mutating func readUnlessDisconnected() async throws -> ServerSentEvent? {
             do { return try await read() } catch {
                 guard try recordFailure(error) else { throw error }
@@ -146,7 +146,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             return try await stream?.next()
         }
 
-        /// Throws if the server may have acted on a request that is not to be sent again.
+        /// Throws if the server may have acted on a request unsafe to repeat.
         private func requireRepeatable() throws {
             let (methods, method) = (events.policy.methods, events.method())
             let isRepeatable = redirectedRequest?.isIdempotent(methods) ?? true
@@ -158,7 +158,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         // MARK: - Failures and waits
 
-        /// Counts a failed request and notes its `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
+        /// Counts a failed request and notes the `Retry-After`. Returns whether another request may succeed: after `maxAttempts` requests
         /// in a row without a stream, none may.
         private mutating func recordFailure(_ error: any Error) throws -> Bool {
             let isTransient = ((error as? APIError)?.urlError ?? error as? URLError)?.isTransient == true
@@ -166,7 +166,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
             failures += 1
             redirectedRequest = Result.failure(error).redirectedRequest
             guard failures < events.policy.maxAttempts else { return false }
-            // The error may be that of a refresh, whose request is not idempotent. It is the events that are requested again.
+            // The error may be a refresh's, with a non-idempotent request. But the events are requested again.
             let (policy, request) = (events.policy, request.withLock { $0 })
             switch error as? APIError {
             case .transport(let failed, _): return try policy.shouldRetry?(request ?? failed, .failure(error)) ?? isTransient
@@ -181,8 +181,8 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private func waitBeforeReconnecting() async throws {
             let (policy, random) = (events.policy, Double.random(in: 0...1))
-            // A server that sends no events is asked less and less often, whatever its `retry` is. A `retry` of a day is cut to `maxDelay`,
-            // but a `Retry-After` is not.
+            // A server without events is asked less and less often, whatever the `retry`. A `retry` of a day is cut to `maxDelay`, but a
+            // `Retry-After` is not.
             let asked = Swift.max(Swift.min(Double(retry ?? 0) / 1000, policy.maxDelay.seconds), retryAfter ?? 0, 0)
             let wait = policy.delay(after: reconnectAttempts, atLeast: asked, random: random).seconds
             let least = policy.delay(after: 1, random: (1 + random) / 2).seconds

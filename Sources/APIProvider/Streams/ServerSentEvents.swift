@@ -1,6 +1,6 @@
 import Foundation
 
-/// Server-sent events, as the WHATWG HTML standard defines them (section 9.2).
+/// Server-sent events (WHATWG HTML standard, section 9.2).
 ///
 /// ```swift
 /// let events = try await provider.request(Endpoint<ServerSentEvents>(.get, "/events"))
@@ -10,20 +10,20 @@ import Foundation
 ///
 /// The request has the header `Cache-Control: no-cache`, unless the endpoint sets that header. A 204 is a stream without events.
 ///
-/// ### Responses that are no stream of events
+/// ### Other responses
 ///
 /// The request fails
 ///
 /// - with ``APIError/unacceptableStatus(_:)`` if the status is neither 200 nor 204;
 /// - with ``APIError/decoding(_:expected:underlying:)`` if the `Content-Type` is not `text/event-stream`. Without a `Content-Type`, or with
-///   several of which one is `text/event-stream`, the body is read as events.
+///   `text/event-stream` among several, the body is read as events.
 ///
-/// The response of the second error has the body if it is JSON or its length is known. If that body does not end before the timeout, or has
-/// more bytes than ``RequestOptions/maxElementSize``, the request fails with ``APIError/transport(_:underlying:)``.
+/// The second error's response contains a JSON body, or a body of known length. If that body does not end before the timeout, or exceeds
+/// ``RequestOptions/maxElementSize``, the request fails with ``APIError/transport(_:underlying:)``.
 ///
 /// ### Errors while you read
 ///
-/// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if an event is too large.
+/// Reading throws ``ByteStream``'s errors, and ``APIError/transport(_:underlying:)`` for too large an event.
 public struct ServerSentEvents: StreamedResponse {
     /// `text/event-stream`.
     public static var mediaType: String? { eventStream }
@@ -31,10 +31,9 @@ public struct ServerSentEvents: StreamedResponse {
 
     private let bytes: ByteStream
 
-    /// Creates the events of `bytes`, whose data `decoder` decodes.
+    /// Creates the events in `bytes`. Their data is decoded by `decoder`.
     ///
-    /// - Throws: ``APIError/unacceptableStatus(_:)`` or ``APIError/decoding(_:expected:underlying:)`` if the response is no stream of
-    ///   events.
+    /// - Throws: ``APIError/unacceptableStatus(_:)`` or ``APIError/decoding(_:expected:underlying:)`` for a response without events.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
         let status = bytes.response.statusCode
         guard status == 200 || status == 204 else { throw APIError.unacceptableStatus(bytes.response) }
@@ -56,12 +55,12 @@ public struct ServerSentEvents: StreamedResponse {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var events: LineIterator<EventParser>
 
-        /// Waits for an event and returns it; `nil` is the end.
+        /// Waits for an event and returns it; `nil` at the end.
         ///
-        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken or the event is too large, or `CancellationError`.
+        /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection or too large an event, or `CancellationError`.
         public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
+        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
             try await events.nextElement(isolation: actor)
@@ -73,7 +72,7 @@ public struct ServerSentEvents: StreamedResponse {
 
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
 struct EventParser: LineParser {
-    /// An event that is not followed by a blank line is dropped.
+    /// An event without a blank line after it is dropped.
     static var includesUnterminatedLine: Bool { false }
 
     private let source: ServerSentEvent.Source
@@ -81,16 +80,16 @@ struct EventParser: LineParser {
     private var type = ""
     private var data: [UInt8] = []
     private var id: String?
-    /// The last identifier that a whole event has set, also one without data; `nil` if none has.
+    /// The last identifier set by a whole event, even without data; `nil` without one.
     private(set) var lastEventID: String?
-    /// The time to wait before the next request, in milliseconds, if the server has set it.
+    /// The server's time to wait before the next request, in milliseconds, if any.
     private(set) var retry: Int?
 
     init(response: APIResponse, maxSize: Int) {
         (source, self.maxSize) = (ServerSentEvent.Source(response), maxSize)
     }
 
-    /// The identifier of the previous stream counts until this one brings another.
+    /// The previous stream's identifier counts until this stream sets another.
     mutating func resume(from lastEventID: String?) { (id, self.lastEventID) = (lastEventID, lastEventID) }
 
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
@@ -109,7 +108,7 @@ struct EventParser: LineParser {
             if !value.contains(0) { id = String(decoding: value, as: UTF8.self) }
         } else if name.elementsEqual("retry".utf8) {
             let isNumber = !value.isEmpty && value.allSatisfy(\.isDigit)
-            // A number that is too large for an Int counts as the largest Int.
+            // A number too large for an Int counts as the largest Int.
             if isNumber { retry = Int(String(decoding: value, as: UTF8.self)) ?? .max }
         }
     }

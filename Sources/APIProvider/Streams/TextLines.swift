@@ -1,6 +1,6 @@
 import Foundation
 
-/// The lines of a text, as they arrive.
+/// A text's lines, as they arrive.
 ///
 /// ```swift
 /// for try await line in try await provider.request(Endpoint<TextLines>(.get, "/log"))
@@ -8,17 +8,17 @@ import Foundation
 /// { print(line) }
 /// ```
 ///
-/// A line ends in LF, CR or CRLF, which are not part of it. Empty lines are lines. A last line without a terminator is included. The text
-/// is read as UTF-8, and bytes that are not UTF-8 become U+FFFD.
+/// A line ends in LF, CR or CRLF, and excludes that terminator. Empty lines are lines. A last line without a terminator is included. The
+/// text is read as UTF-8, and invalid bytes become U+FFFD.
 ///
-/// If the `Content-Type` names another charset than UTF-8, the request fails with ``APIError/decoding(_:expected:underlying:)``, which
-/// names the charset. Read such a text as a `String`, or as a ``ByteStream``.
+/// If the `Content-Type` names another charset than UTF-8, the request fails with ``APIError/decoding(_:expected:underlying:)`` and names
+/// the charset. Read such a text as a `String`, or as a ``ByteStream``.
 ///
-/// Reading throws what ``ByteStream`` throws, and ``APIError/transport(_:underlying:)`` if a line is too long.
+/// Reading throws ``ByteStream``'s errors, and ``APIError/transport(_:underlying:)`` for too long a line.
 public struct TextLines: StreamedResponse {
     private let bytes: ByteStream
 
-    /// Creates the lines of `bytes`. The `decoder` is not used.
+    /// Creates the lines in `bytes`. The `decoder` is not used.
     ///
     /// - Throws: ``APIError/decoding(_:expected:underlying:)`` if the `Content-Type` names another charset than UTF-8.
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) throws {
@@ -41,12 +41,12 @@ public struct TextLines: StreamedResponse {
     public struct AsyncIterator: AsyncIteratorProtocol {
         var lines: LineIterator<TextLineParser>
 
-        /// Waits for a line and returns it; `nil` is the end.
+        /// Waits for a line and returns it; `nil` at the end.
         ///
-        /// - Throws: ``APIError/transport(_:underlying:)`` if the connection has broken or the line is too long, or `CancellationError`.
+        /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection or too long a line, or `CancellationError`.
         public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
 
-        /// Like ``next()``, but runs on `actor`, which a `for` loop sets to its own.
+        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
         @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             try await lines.nextElement(isolation: actor)

@@ -128,7 +128,7 @@ public struct APIResponse: Sendable {
     public func value(forHTTPHeaderField name: String) -> String? { httpResponse.joinedValue(forHTTPHeaderField: name) }
 
     /// The same response with a part of the body, such as a line.
-    package func excerpt(_ name: String, _ data: Data) -> APIResponse {
+    package func part(named name: String, data: Data) -> APIResponse {
         var content = content
         (content.partName, content.body, content.bodyStream) = (name, data, nil)
         return APIResponse(content)
