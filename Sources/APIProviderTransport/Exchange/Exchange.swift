@@ -181,14 +181,13 @@ public import FoundationNetworking
 
     /// The subscriber has disposed the single. A stream that it has received continues.
     func subscriberDidLeave() {
-        if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
+        if state.withLock({ !$0.isOver && (!streamsResponse || $0.stream == nil) }) { cancel() }
     }
 
     /// Cancels the exchange. No event follows. A progress report that already runs on another thread may finish. The exchange counts
     /// against the limit of its origin until the network stack has completed it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
-        if case .finished = phase, transfer == nil { return }
         transport.timeoutMonitor?.stopWatching(self)
         if case .waiting = phase { ticket?.release() }
         transfer?.dispose()

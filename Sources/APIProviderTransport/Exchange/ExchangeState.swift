@@ -72,6 +72,11 @@ struct ExchangeState {
         if case .receiving(_, let sink) = phase { sink.stream } else { nil }
     }
 
+    /// Whether nothing is left to cancel.
+    var isOver: Bool {
+        if case .finished = phase { transfer == nil } else { false }
+    }
+
     private var isOpen: Bool {
         switch phase {
         case .sending, .receiving: true
@@ -179,7 +184,7 @@ struct ExchangeState {
             phase = .delivering
             return .failure(error ?? URLError(.badServerResponse), nil)
         case .receiving(let response, let sink):
-            let error = error.map { response.explaining($0) } ?? bodyFailure(of: response)
+            let error = error.map { response.explaining($0) } ?? (progress.bytesReceived == 0 ? emptyBodyFailure(of: response) : nil)
             if let stream = sink.stream {
                 phase = .finished
                 return .endOfStream(stream, error)
@@ -197,8 +202,8 @@ struct ExchangeState {
     }
 
     /// The error of a compressed body of which no byte could be decoded, because it broke off. Network stacks do not report that.
-    private func bodyFailure(of response: HTTPURLResponse) -> URLError? {
-        guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
+    private func emptyBodyFailure(of response: HTTPURLResponse) -> URLError? {
+        guard response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
             let lengthsOfEmptyBody = Self.lengthsOfEmptyBody[coding],
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })

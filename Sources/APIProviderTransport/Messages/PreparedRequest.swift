@@ -64,17 +64,17 @@ public struct PreparedRequest: Sendable {
 
     /// Texts that no error and no log shows.
     package var secrets: RequestSecrets {
-        get { rareValues.secrets }
+        get { rare?.wrappedValue.secrets ?? RequestSecrets() }
         set { rareValues.secrets = newValue }
     }
     /// The requests that have been redirected to this one, the first first.
     package var redirectChain: [RedirectedRequest] {
-        get { rareValues.redirectChain }
+        get { rare?.wrappedValue.redirectChain ?? [] }
         set { rareValues.redirectChain = newValue }
     }
     /// The `URLRequest` that was set as ``urlRequest``, for properties that this type does not have.
     package private(set) var foundationRequest: URLRequest? {
-        get { rareValues.foundationRequest }
+        get { rare?.wrappedValue.foundationRequest }
         set { rareValues.foundationRequest = newValue }
     }
 
