@@ -120,7 +120,8 @@ public struct DefaultAPIProvider: APIProvider {
             let decoder = endpoint.configuration.decoder ?? decoder
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
-            try endpoint.checkDestination()
+            // A response that cannot be saved need not be sent for.
+            if let file = endpoint.destination.file { try APIError.explainingDestination { try PartialFile.check(file) } }
             let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0, isStream: endpoint.destination.isStream) }
             if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
             let download = request.bodyDestination.download
