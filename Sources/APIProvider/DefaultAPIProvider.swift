@@ -120,19 +120,23 @@ public struct DefaultAPIProvider: APIProvider {
             let decoder = endpoint.configuration.decoder ?? decoder
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
-            try endpoint.checkDestination()
-            let reporters = endpoint.addProgressReporters(to: &request)
+            // A response that cannot be saved need not be sent for.
+            if let file = endpoint.destination.file { try APIError.explainingDestination { try PartialFile.check(file) } }
+            let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0, isStream: endpoint.destination.isStream) }
+            if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
             let download = request.bodyDestination.download
             var value = send(request).map { [errorMessage] response in
-                let response = response.with(decoder: decoder).restoringFile(of: download)
+                var response = response.with(decoder: decoder)
+                if let download { response = response.restoringFile(of: download) }
                 let value = try endpoint.value(of: response, errorMessage: errorMessage)
                 // The value may come from a body in memory.
                 download?.removeAtEnd()
                 return value
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
-            let response = endpoint.applyTimeout(to: value, of: request)
-            return download.map { download in response.cleaningUp { download.close() } } ?? response
+            if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, with: request) }
+            if let download { value = value.cleaningUp { download.close() } }
+            return value
         }
     }
 

@@ -23,7 +23,8 @@ import FoundationNetworking
 /// - The request cannot have reached the server, because there was no network, no host or no connection.
 ///
 /// After redirects, the first two rules must allow each request in the chain, because the servers acted on all of them. A `POST` that a 303
-/// turned into a `GET` is still a `POST`.
+/// turned into a `GET` is still a `POST`. The rules also count for a request that a middleware sends first: a `GET` without a refreshed token
+/// is not sent again if the refresh's `POST` may have arrived.
 ///
 /// ### The waits
 ///
@@ -89,9 +90,8 @@ public struct RetryMiddleware: Middleware {
 extension RetryPolicy {
     /// Whether to send `request` again after `result`.
     fileprivate func shouldSendAgain(_ request: PreparedRequest, after result: Result<APIResponse, any Error>) throws -> Bool {
-        let redirected = result.redirectedRequest
-        let isIdempotent = request.isIdempotent(methods) && redirected?.isIdempotent(methods) ?? true
-        guard isIdempotent || redirected == nil else { return false }
+        let isIdempotent = request.isIdempotent(methods) && result.sentRequest?.isIdempotent(methods) ?? true
+        guard isIdempotent || result.redirectedRequest == nil else { return false }
         if let decision = try shouldRetry?(request, result) { return decision }
         switch result {
         case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
@@ -103,14 +103,15 @@ extension RetryPolicy {
 }
 
 extension Result<APIResponse, any Error> {
-    /// The last request in a chain of redirects, if any.
-    var redirectedRequest: PreparedRequest? {
-        let request: PreparedRequest? =
-            switch self {
-            case .success(let response): response.request
-            case .failure(APIError.transport(let request, _)): request
-            case .failure(let error): (error as? APIError)?.response?.request
-            }
-        return request?.redirects.isEmpty == false ? request : nil
+    /// The request sent last, maybe a redirected one, or a refresh.
+    fileprivate var sentRequest: PreparedRequest? {
+        switch self {
+        case .success(let response): response.request
+        case .failure(APIError.transport(let request, _)): request
+        case .failure(let error): (error as? APIError)?.response?.request
+        }
     }
+
+    /// The last request of a chain of redirects, if any.
+    var redirectedRequest: PreparedRequest? { sentRequest?.redirects.isEmpty == false ? sentRequest : nil }
 }

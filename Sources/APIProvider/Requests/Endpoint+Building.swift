@@ -32,14 +32,14 @@ extension Endpoint {
         if !path.secrets.isEmpty { request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted) }
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
         (request.context, request.baseURL) = (context, baseURL?.url)
-        let destination = configuration.newDestination(for: request.url)
+        let destination = try configuration.newDestination(for: request.url)
         if !destination.isMemory { request.bodyDestination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType
         if configuration.usesProviderDecoder, let mediaType, headers["Accept"] == nil { request.headers["Accept"] = mediaType }
-        if let content = try body?.encode(encoder) {
-            request.body = content.body
-            guard content.type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
-            if headers["Content-Type"] == nil { request.headers["Content-Type"] = content.type }
+        if let (body, type) = try body?.encode(encoder) {
+            request.body = body
+            guard type.isFieldValue else { throw APIError.invalid("the content type of its body has a control character") }
+            if headers["Content-Type"] == nil { request.headers["Content-Type"] = type }
         }
         if let adapt = configuration.adapt {
             // Even a request that the closure has made anew is the endpoint's.
@@ -48,15 +48,6 @@ extension Endpoint {
         }
         try request.check()
         return request
-    }
-
-    /// Throws if the response cannot be written to its file, so that the request need not be sent.
-    func checkDestination() throws {
-        guard case .file(let file, _, _) = configuration.destination else {
-            if configuration.isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
-            return
-        }
-        try APIError.explainingDestination { try PartialFile.check(file) }
     }
 }
 

@@ -102,22 +102,21 @@ extension Endpoint {
         return copy
     }
 
-    /// Fails `response` when the request takes longer than the endpoint's `timeout`.
-    func applyTimeout(to response: Single<Response>, of request: PreparedRequest) -> Single<Response> {
-        guard let timeout = configuration.timeout else { return response }
-        guard timeout.seconds > 0 else {
-            return .error(APIError.invalid("its timeout must be more than 0 seconds"))
-        }
-        let reason = "it took longer than its endpoint's timeout of \(timeout.seconds) seconds"
-        let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
-        return response.timeout(timeout, scheduler, error: error)
-    }
-
     /// Sets an `option` for middlewares to `value`: `.option(\.retryPolicy, .never)`.
     public func option<Value: Sendable>(_ option: WritableKeyPath<RequestOptions, Value>, _ value: Value) -> Endpoint {
         var copy = self
         copy.options[keyPath: option] = value
         return copy
+    }
+}
+
+extension Single {
+    /// Fails when `request` has taken longer than `timeout`, the whole time that its endpoint gives it.
+    func failing(after timeout: DispatchTimeInterval, with request: PreparedRequest) throws -> Single {
+        guard timeout.seconds > 0 else { throw APIError.invalid("its timeout must be more than 0 seconds") }
+        let reason = "it took longer than its endpoint's timeout of \(timeout.seconds) seconds"
+        let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
+        return self.timeout(timeout, scheduler, error: error)
     }
 }
 

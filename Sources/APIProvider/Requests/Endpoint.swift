@@ -50,16 +50,10 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     /// Creates an endpoint that uses `decode` to make its value from the response. Its request has no `Accept` but that of `headers`.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
-    ///     session's setting. ``timeout(_:)`` limits the whole request.
-    ///   - decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that error. A
-    ///     `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    /// Each other argument sets the property of its name.
+    ///
+    /// - Parameter decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that
+    ///   error. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
@@ -130,8 +124,10 @@ struct EndpointConfiguration: Sendable {
     /// Whether the bytes of a download stay if it fails.
     var isResuming = false
     /// The destination of one request to `url`.
-    func newDestination(for url: URL) -> BodyDestination {
-        if case .file(let file, _, _) = destination { .file(file, Download(resumableURL: isResuming ? url : nil)) } else { destination }
+    func newDestination(for url: URL) throws -> BodyDestination {
+        if let file = destination.file { return .file(file, Download(resumableURL: isResuming ? url : nil)) }
+        if isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
+        return destination
     }
 
     /// The decoder in place of the provider's.
@@ -186,16 +182,7 @@ extension Endpoint where Response: Decodable {
 }
 
 extension Endpoint where Response == Data {
-    /// Creates an endpoint whose value is the body of the response, unchanged.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
-    ///     session's setting. ``timeout(_:)`` limits the whole request.
+    /// Creates an endpoint whose value is the body of the response, unchanged. Each argument sets the property of its name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -207,16 +194,7 @@ extension Endpoint where Response == Data {
 }
 
 extension Endpoint where Response == Void {
-    /// Creates an endpoint that ignores the body of the response.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
-    ///     session's setting. ``timeout(_:)`` limits the whole request.
+    /// Creates an endpoint that ignores the body of the response. Each argument sets the property of its name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -241,16 +219,10 @@ extension Endpoint where Response == URL {
     /// So is a status whose body is not the file: 202, 204, 205, 207, and a 206 that was not asked for, or has another range than the
     /// request.
     ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
-    ///   - headers: The header fields.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
-    ///     session's setting. ``timeout(_:)`` limits the whole request.
-    ///   - destination: The file. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
-    ///     anything else that stands there makes the request invalid.
+    /// Each other argument sets the property of its name.
+    ///
+    /// - Parameter destination: The file. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
+    ///   anything else that stands there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL

@@ -4,20 +4,14 @@ public import Foundation
 ///
 /// It is encoded when the request is built, once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
-    /// The encoded body, and its media type.
-    package struct Content {
-        package let type: String
-        package let body: RequestBody
-    }
-
-    /// Makes the content with the provider's encoder.
-    package let encode: @Sendable (JSONEncoder) throws -> Content
+    /// Makes the body and its media type with the provider's encoder.
+    package let encode: @Sendable (JSONEncoder) throws -> (body: RequestBody, type: String)
 
     private init(contentType: String, piece: @escaping @Sendable () throws -> BodyPiece) {
-        encode = { _ in Content(type: contentType, body: RequestBody([try piece()])) }
+        encode = { _ in (RequestBody([try piece()]), contentType) }
     }
 
-    private init(encode: @escaping @Sendable (JSONEncoder) throws -> Content) { self.encode = encode }
+    private init(encode: @escaping @Sendable (JSONEncoder) throws -> (body: RequestBody, type: String)) { self.encode = encode }
 
     /// JSON (RFC 8259). If the value cannot be encoded, the request is invalid.
     ///
@@ -34,7 +28,7 @@ public struct HTTPBody: Sendable {
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody { standard in
             do {
-                return Content(type: "application/json", body: RequestBody(try (encoder ?? standard).encode(value)))
+                return (RequestBody(try (encoder ?? standard).encode(value)), "application/json")
             } catch {
                 let type = nameInSource(of: type(of: value))
                 throw APIError.invalidRequest(reason: "its body of type \(type) cannot be encoded as JSON", underlying: error)
@@ -74,7 +68,10 @@ public struct HTTPBody: Sendable {
     /// A `Content-Type` in the headers may name another multipart type, such as `multipart/related`, and gets the boundary. A type that is
     /// not multipart, or that names another boundary, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
-        HTTPBody { try Content(multipart: parts, encoder: $0) }
+        HTTPBody { encoder in
+            let boundary = RequestBody.randomBoundary()
+            return (try RequestBody(parts, boundary: boundary, encoder: encoder), "multipart/form-data; boundary=\(boundary)")
+        }
     }
 }
 

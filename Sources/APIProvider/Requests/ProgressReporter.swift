@@ -79,13 +79,3 @@ final class ProgressReporter: Sendable {
         if time <= .now() { queue.async(execute: report) } else { queue.asyncAfter(deadline: time, execute: report) }
     }
 }
-
-extension Endpoint {
-    /// Creates the reporters of one request, and makes the request report to them.
-    func addProgressReporters(to request: inout PreparedRequest) -> [ProgressReporter] {
-        guard !configuration.progressHandlers.isEmpty else { return [] }
-        let reporters = configuration.progressHandlers.map { ProgressReporter($0, isStream: destination.isStream) }
-        request.reportProgress = { progress in reporters.forEach { $0.report(progress) } }
-        return reporters
-    }
-}

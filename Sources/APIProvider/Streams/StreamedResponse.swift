@@ -54,15 +54,9 @@ extension Endpoint where Response: StreamedResponse {
     /// The request succeeds with the head of a successful response. With a status outside 200...299, it fails, and the error has the whole
     /// body. The response in ``Endpoint/validating(_:)`` has no `data`.
     ///
-    /// Neither the size nor the duration of the whole stream is limited.
-    ///
-    /// - Parameters:
-    ///   - method: The request method.
-    ///   - path: The path, appended to the provider's base URL, or an absolute URL.
-    ///   - query: The parameters, appended to the query of the base URL.
-    ///   - headers: The header fields. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``.
-    ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The longest silence in either direction, in seconds, also within the body; `nil` is the session's setting.
+    /// Neither the size nor the duration of the whole stream is limited. The `timeoutInterval` limits the silence in either direction, also
+    /// within the body. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``. Each argument sets the property of its
+    /// name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

@@ -181,14 +181,13 @@ public import FoundationNetworking
 
     /// The subscriber disposed the single. A delivered stream continues.
     func subscriberDidLeave() {
-        if !streamsResponse || state.withLock(\.stream) == nil { cancel() }
+        if state.withLock({ !$0.isOver && (!streamsResponse || $0.stream == nil) }) { cancel() }
     }
 
     /// Cancels the exchange. No event follows. A progress report already running on another thread may finish. The exchange counts against
     /// the origin's limit until the network stack completes it.
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
-        if case .finished = phase, transfer == nil { return }
         transport.timeoutMonitor?.stopWatching(self)
         if case .waiting = phase { permit?.release() }
         transfer?.dispose()

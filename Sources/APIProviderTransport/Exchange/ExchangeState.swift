@@ -72,6 +72,11 @@ struct ExchangeState {
         if case .receiving(_, let sink) = phase { sink.stream } else { nil }
     }
 
+    /// Whether nothing is left to cancel.
+    var isOver: Bool {
+        if case .finished = phase { transfer == nil } else { false }
+    }
+
     private var isOpen: Bool {
         switch phase {
         case .sending, .receiving: true
@@ -178,7 +183,7 @@ struct ExchangeState {
             phase = .delivering
             return .failure(error ?? URLError(.badServerResponse), nil)
         case .receiving(let response, let sink):
-            let error = error.map { response.explaining($0) } ?? truncationError(for: response)
+            let error = error.map { response.explaining($0) } ?? (progress.bytesReceived == 0 ? truncationError(for: response) : nil)
             if let stream = sink.stream {
                 phase = .finished
                 return .endOfStream(stream, error)
@@ -197,7 +202,7 @@ struct ExchangeState {
 
     /// The error for a compressed body that broke off before the first decoded byte. Network stacks do not report that.
     private func truncationError(for response: HTTPURLResponse) -> URLError? {
-        guard progress.bytesReceived == 0, response.isSuccessful, response.statusCode != 204, !isHead,
+        guard response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
             let emptyBodyLengths = Self.emptyBodyLengths[coding],
             let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })

@@ -64,17 +64,17 @@ public struct PreparedRequest: Sendable {
 
     /// Texts hidden in every error and log.
     package var secrets: RequestSecrets {
-        get { rareValues.secrets }
+        get { rare?.wrappedValue.secrets ?? RequestSecrets() }
         set { rareValues.secrets = newValue }
     }
     /// The requests redirected to this one, the first one first.
     package var redirectChain: [RedirectedRequest] {
-        get { rareValues.redirectChain }
+        get { rare?.wrappedValue.redirectChain ?? [] }
         set { rareValues.redirectChain = newValue }
     }
     /// The `URLRequest` set as ``urlRequest``, for properties that this type lacks.
     package private(set) var foundationRequest: URLRequest? {
-        get { rareValues.foundationRequest }
+        get { rare?.wrappedValue.foundationRequest }
         set { rareValues.foundationRequest = newValue }
     }
 

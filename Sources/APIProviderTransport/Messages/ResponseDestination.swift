@@ -22,6 +22,8 @@ package enum BodyDestination: Sendable {
 
     package var isStream: Bool { if case .stream = self { true } else { false } }
 
+    package var file: URL? { if case .file(let file, _, _) = self { file } else { nil } }
+
     package var download: Download? { if case .file(_, let download, _) = self { download } else { nil } }
 }
 

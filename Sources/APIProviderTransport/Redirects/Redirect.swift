@@ -36,7 +36,7 @@ extension Single<APIResponse> {
 extension APIResponse {
     /// A redirect's next request, or `nil` for a final response.
     fileprivate func redirectedRequest(by policy: RedirectPolicy, of sent: PreparedRequest) throws -> PreparedRequest? {
-        if case .follow = policy.kind { return nextRequest(for: sent) }
+        if case .follow = policy.kind { return httpResponse.isRedirect ? nextRequest(for: sent) : nil }
         try requireNotRedirected(of: sent)
         guard case .decide(let decide) = policy.kind, let proposed = nextRequest(for: sent) else { return nil }
         guard var next = try decide(proposed, self) else { return nil }

@@ -235,13 +235,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         record.curlQueue?.resume()
         #endif
         record.onCompletion?()
-        record.exchange.complete(with: failure(of: task, isWhole ? nil : error, record))
+        let error = isWhole ? nil : error.map { explain($0, of: task) }
+        record.exchange.complete(with: record.connectionWasLost ? URLError(.networkConnectionLost) : error)
     }
 
-    /// The error that ends the task's exchange; `nil` for a success.
-    private func failure(of task: URLSessionTask, _ error: (any Error)?, _ record: Record) -> (any Error)? {
-        if record.connectionWasLost { return URLError(.networkConnectionLost) }
-        let failure = error.map { task.bodyError ?? $0.unpackedFromSession.mappingLibcurlMessage(with: task.response) }
+    /// The reason why `task` ended with `error`.
+    private func explain(_ error: any Error, of task: URLSessionTask) -> any Error {
+        let failure = task.bodyError ?? error.unpackedFromSession.mappingLibcurlMessage(with: task.response)
         // If bytes were sent before a connection failed, a reused connection broke. The server may have received the request.
         let hasFailedOnNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
         return hasFailedOnNewConnection ? URLError(.networkConnectionLost) : failure

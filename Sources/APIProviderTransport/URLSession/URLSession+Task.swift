@@ -25,7 +25,7 @@ extension URLSession {
         // The session's timer continues while the session is paused. The transport has a separate timer.
         if request.bodyDestination.isStream { sent.timeoutInterval = 1_000_000 }
         // An upload task for a file takes several times as long, and waits forever for a shrunk file (Swift 6.3.1).
-        if usesNetwork { sent.setStreamedBody(request.uploadedBody) } else { sent.httpBody = try request.body?.data() }
+        if !usesNetwork { sent.httpBody = try request.body?.data() } else if let body = request.uploadedBody { sent.setStreamedBody(body) }
         return dataTask(with: sent)
         #else
         if usesNetwork, let file = request.uploadedBody?.file { return uploadTask(with: sent, fromFile: file.resolvingSymlinksInPath()) }
@@ -101,8 +101,7 @@ extension PreparedRequest {
 #if canImport(FoundationNetworking)
 extension URLRequest {
     /// Sets the body as a repeatable stream, and the length.
-    fileprivate mutating func setStreamedBody(_ body: RequestBody?) {
-        guard let body else { return }
+    fileprivate mutating func setStreamedBody(_ body: RequestBody) {
         guard body.count > 0 else { return httpBody = Data() }
         httpBodyStream = BodyStream(body)
         setValue("\(body.count)", forHTTPHeaderField: "Content-Length")

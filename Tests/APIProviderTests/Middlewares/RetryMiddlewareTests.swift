@@ -303,6 +303,26 @@ struct RetryMiddlewareTests {
         #expect(redirect(.post, status: 303, to: "/end", failure: .status(503), middleware).count == 2)
     }
 
+    @Test(
+        "A POST that a middleware sends before a GET, such as a refresh, is sent once if it may have arrived",
+        arguments: [(.networkConnectionLost, 1), (.timedOut, 1), (.badServerResponse, 1), (.cannotConnectToHost, 3)]
+            as [(URLError.Code, Int)])
+    func refresh(code: URLError.Code, count: Int) {
+        let refresh = PreparedRequest(.post)
+        #expect(attempts(.error(APIError.transport(refresh, underlying: URLError(code)))).count == count)
+
+        let refreshes = Log<Int>()
+        let signIn = AuthenticationMiddleware(token: "old") { _ in
+            refreshes.append(1)
+            return .error(APIError.transport(refresh, underlying: URLError(code)))
+        }
+        _ = patient().intercept(PreparedRequest(.get)) { signIn.intercept($0, next: Answers([.status(401)]).next) }.subscribe {
+            events.append($0)
+        }
+        scheduler.run()
+        #expect(refreshes.entries.count == count)
+    }
+
     @Test("Nor is a redirected POST sent again after an error that a middleware has made of its response")
     func errorOfMiddleware() {
         let seen = Log<HTTPMethod>()
