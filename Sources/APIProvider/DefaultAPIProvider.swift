@@ -18,19 +18,18 @@ public import FoundationNetworking
 ///     .disposed(by: bag)
 /// ```
 ///
-/// Create one provider for each API and pass it to the code that needs it. Each provider has its own session, which keeps connections and
-/// file descriptors open.
+/// Create one provider for each API, and pass the provider to the code that needs it. Each provider has a session, which keeps connections
+/// and file descriptors open.
 ///
 /// ### Subscriptions
 ///
-/// Each subscription sends one request. The request is built on the subscriber's thread. If it cannot be built, or a middleware or the
-/// transport refuses it, it may fail there, before `subscribe` returns. Other events come on a background queue, unless your own transport
-/// chooses another thread. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight
-/// still end.
+/// Each subscription sends one request, built on the subscriber's thread. An invalid request, or one refused by a middleware or the
+/// transport, may fail there, before `subscribe` returns. Other events come on a background queue, unless your own transport chooses
+/// another thread. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still end.
 ///
 /// ### Errors
 ///
-/// An error is an ``APIError``, or the error that your own endpoint, middleware or transport throws.
+/// An error is an ``APIError``, or an error thrown by your own endpoint, middleware or transport.
 public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var baseURL: BaseURL?
     @HiddenFromReflection private var transport: any Transport
@@ -39,29 +38,29 @@ public struct DefaultAPIProvider: APIProvider {
     private let middlewares: [any Middleware]
     private let errorMessage: (@Sendable (APIResponse) -> String?)?
 
-    /// What a stub needs to build the same request.
+    /// The settings with which a stub builds the same request.
     package var settings: (baseURL: URL?, encoder: JSONEncoder) { (baseURL?.url, encoder) }
 
     // MARK: - Creating a provider
 
-    /// Creates a provider with its own session, which has the configuration of `session`.
+    /// Creates a provider with a new session, configured like `session`.
     ///
-    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add the module APIProviderCache and
-    /// its `CacheMiddleware`. It is the only cache then, and its `removeAll()` removes every stored response.
+    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add `CacheMiddleware` from the module
+    /// APIProviderCache. That is then the only cache, and `removeAll()` removes every stored response.
     ///
-    /// The delegate of `session` still decides about server trust and gets metrics, where the platform has them. See
+    /// The session's delegate still decides about server trust and gets metrics, where the platform supports that. See
     /// ``URLSessionTransport/init(session:maxResponseSize:)``.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the API, with `http` or `https` and a host. The path and the query of a request are appended to those of
-    ///     this URL. Without a base URL, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
-    ///   - session: The session whose configuration is used.
-    ///   - encoder: The encoder for JSON bodies. The default sorts keys, so the same value is always sent as the same bytes. Do not change
-    ///     it afterwards.
-    ///   - decoder: The decoder for responses. Do not change it afterwards.
-    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
-    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode, in the words that the app and
-    ///     its log may show; `nil` if there is none. See ``RequestOptions/errorMessage``.
+    ///   - baseURL: The API's URL, with `http` or `https` and a host. A request's path and query are appended to this URL's. Without a base
+    ///     URL, each request needs an absolute URL: ``RequestPath/url(_:_:)``.
+    ///   - session: The session with the configuration.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys, so equal values are sent as equal bytes. Do not change the encoder
+    ///     afterwards.
+    ///   - decoder: The decoder for responses. Do not change the decoder afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: the first to see the request, and the last to see the response.
+    ///   - errorMessage: Returns the server's message from a refused or undecodable response, in words for the app and its log; `nil`
+    ///     without one. See ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, session: URLSession = .shared, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil
@@ -71,17 +70,16 @@ public struct DefaultAPIProvider: APIProvider {
             middlewares: middlewares, errorMessage: errorMessage)
     }
 
-    /// Creates a provider with its own session, which has a copy of `configuration`.
+    /// Creates a provider with a new session and a copy of `configuration`.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the API, with `http` or `https` and a host. The path and the query of a request are appended to those of
-    ///     this URL. Without a base URL, each request needs a path that is a URL: ``RequestPath/url(_:_:)``.
-    ///   - configuration: The configuration of the session. Its `urlCache` is not used.
-    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
-    ///   - decoder: The decoder for responses. Do not change it afterwards.
-    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
-    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode: see
-    ///     ``RequestOptions/errorMessage``.
+    ///   - baseURL: The API's URL, with `http` or `https` and a host. A request's path and query are appended to this URL's. Without a base
+    ///     URL, each request needs an absolute URL: ``RequestPath/url(_:_:)``.
+    ///   - configuration: The session's configuration. The `urlCache` is not used.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change the encoder afterwards.
+    ///   - decoder: The decoder for responses. Do not change the decoder afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: the first to see the request, and the last to see the response.
+    ///   - errorMessage: Returns the server's message from a refused or undecodable response: see ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, configuration: URLSessionConfiguration, encoder: JSONEncoder = .sortingKeys,
         decoder: any BodyDecoder = JSONDecoder(), middlewares: [any Middleware] = [],
@@ -95,14 +93,13 @@ public struct DefaultAPIProvider: APIProvider {
     /// Creates a provider that sends requests with `transport`.
     ///
     /// - Parameters:
-    ///   - baseURL: The URL of the API. The path and the query of a request are appended to those of this URL. Without a base URL, each
-    ///     request needs a path that is a URL: ``RequestPath/url(_:_:)``.
-    ///   - transport: The transport, such as a ``URLSessionTransport`` with a limit of size, or one of your own.
-    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change it afterwards.
-    ///   - decoder: The decoder for responses. Do not change it afterwards.
-    ///   - middlewares: The middlewares. The first is the outermost: it sees the request first and the response last.
-    ///   - errorMessage: Returns the server's message from a response that was refused or does not decode: see
-    ///     ``RequestOptions/errorMessage``.
+    ///   - baseURL: The API's URL. A request's path and query are appended to this URL's. Without a base URL, each request needs an
+    ///     absolute URL: ``RequestPath/url(_:_:)``.
+    ///   - transport: The transport, such as a ``URLSessionTransport`` with a size limit, or your own.
+    ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change the encoder afterwards.
+    ///   - decoder: The decoder for responses. Do not change the decoder afterwards.
+    ///   - middlewares: The middlewares. The first is the outermost: the first to see the request, and the last to see the response.
+    ///   - errorMessage: Returns the server's message from a refused or undecodable response: see ``RequestOptions/errorMessage``.
     public init(
         baseURL: URL? = nil, transport: any Transport, encoder: JSONEncoder = .sortingKeys, decoder: any BodyDecoder = JSONDecoder(),
         middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil
@@ -113,14 +110,14 @@ public struct DefaultAPIProvider: APIProvider {
 
     // MARK: - Sending a request
 
-    /// Returns a single that builds and sends `request` at each subscription, and succeeds with the value of its response.
+    /// Returns a single that builds and sends `request` at each subscription, and succeeds with the response's value.
     public func request<Response: Sendable>(_ request: some APIRequest<Response>) -> Single<Response> {
         .deferred {
             let endpoint = request.endpoint
             let decoder = endpoint.configuration.decoder ?? decoder
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
-            // A response that cannot be saved need not be sent for.
+            // Without a place to save the response, the request need not be sent.
             if let file = endpoint.destination.file { try APIError.explainingDestination { try PartialFile.check(file) } }
             let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0, isStream: endpoint.destination.isStream) }
             if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
@@ -135,13 +132,13 @@ public struct DefaultAPIProvider: APIProvider {
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
             if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, with: request) }
-            if let download { value = value.cleaningUp { download.close() } }
+            if let download { value = value.finally { download.close() } }
             return value
         }
     }
 
-    /// Passes a request through the middlewares to the transport. Requests that follow a redirect go to the transport only, unless a
-    /// middleware follows the redirects.
+    /// Passes a request through the middlewares to the transport. Redirected requests go only to the transport, unless a middleware follows
+    /// the redirects.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
         let sendToTransport: Middleware.Next = { [transport] request in
             .resuming(request) { .followingRedirects($0) { transport.sendWithoutFragment($0) } }
@@ -150,7 +147,7 @@ public struct DefaultAPIProvider: APIProvider {
         let last: Middleware.Next = { request in
             var request = request
             request.options.transport = nil
-            // A middleware may have changed it.
+            // A middleware may have changed the request.
             do { try request.check() } catch { return .error(error) }
             return sendToTransport(request)
         }
@@ -159,7 +156,7 @@ public struct DefaultAPIProvider: APIProvider {
         }
         var request = request
         request.options.transport = transport
-        // What the app gets holds no transport, and so no connection.
+        // Responses and errors for the app hold no transport, and so no connection.
         return first(request).flatMapResult { .event($0.map { $0.releasingTransport() }.mapError { $0.releasingTransport() }) }
     }
 }

@@ -18,7 +18,7 @@ extension CacheMiddleware {
             if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
                 return
             }
-            // A failure or refusal does not replace a stored success.
+            // A failure or refusal replaces no other kind of stored response.
             if statusCode.isFailureOrRefusal, let stored = mostRecentMatch(sentLookup.lookup, sentLookup.headers),
                 !stored.statusCode.isFailureOrRefusal
             {

@@ -136,7 +136,7 @@ extension APIResponse {
     /// Whether the transport followed a redirect by itself.
     var wasRedirectedByTransport: Bool { wasRedirectedByTransport(of: request) }
 
-    /// The URL in the field `name`, if `received` and `request` have the same origin.
+    /// The URL in the field `name`, if in the same origin as `received` and `request`.
     ///
     /// `received` is the cache's request. `request` may be a later one, if the transport followed a redirect.
     func target(of name: String, from received: PreparedRequest) -> URL? {

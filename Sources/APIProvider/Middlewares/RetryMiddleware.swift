@@ -112,6 +112,6 @@ extension Result<APIResponse, any Error> {
         }
     }
 
-    /// The last request of a chain of redirects, if any.
+    /// The last request in a chain of redirects, if any.
     var redirectedRequest: PreparedRequest? { sentRequest?.redirects.isEmpty == false ? sentRequest : nil }
 }

@@ -1,19 +1,18 @@
 public import Foundation
 
 extension Endpoint {
-    /// Builds the request, but does not send it. Use it in tests, or to show a request:
-    /// `try endpoint.preparedRequest(relativeTo: api).curlCommand()`.
+    /// Builds the request without sending. For tests, or to show a request: `try endpoint.preparedRequest(relativeTo: api).curlCommand()`.
     ///
-    /// JSON bodies are encoded with sorted keys; a provider uses its own encoder.
+    /// JSON bodies are encoded with sorted keys, and not by a provider's encoder.
     ///
-    /// - Parameter baseURL: The URL to which the path and the query are appended. It may be `nil` if the path is a URL.
-    /// - Returns: The request as the first middleware gets it.
-    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` if the request is invalid, and errors of ``adapting(_:)``.
+    /// - Parameter baseURL: The URL before the path and the query. May be `nil` for an absolute URL as the path.
+    /// - Returns: The request for the first middleware.
+    /// - Throws: ``APIError/invalidRequest(reason:underlying:)`` for an invalid request, and the errors of ``adapting(_:)``.
     public func preparedRequest(relativeTo baseURL: URL? = nil) throws -> PreparedRequest {
         try preparedRequest(relativeTo: baseURL, encoder: .sortingKeys, mediaType: JSONDecoder().mediaType)
     }
 
-    /// - Parameter mediaType: The media type that the provider's decoder reads.
+    /// - Parameter mediaType: The media type of the provider's decoder.
     package func preparedRequest(relativeTo baseURL: URL?, encoder: JSONEncoder, mediaType: String?) throws -> PreparedRequest {
         try preparedRequest(relativeTo: baseURL.map { BaseURL($0) }, encoder, mediaType: mediaType, context: nil)
     }
@@ -42,7 +41,7 @@ extension Endpoint {
             if headers["Content-Type"] == nil { request.headers["Content-Type"] = type }
         }
         if let adapt = configuration.adapt {
-            // Even a request that the closure has made anew is the endpoint's.
+            // Even a new request from the closure is the endpoint's.
             request = try request.changed(by: adapt)
             request.bodyDestination = destination
         }

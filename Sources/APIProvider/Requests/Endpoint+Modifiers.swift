@@ -111,7 +111,7 @@ extension Endpoint {
 }
 
 extension Single {
-    /// Fails when `request` has taken longer than `timeout`, the whole time that its endpoint gives it.
+    /// Fails when `request` takes longer than `timeout`, the endpoint's limit for the whole request.
     func failing(after timeout: DispatchTimeInterval, with request: PreparedRequest) throws -> Single {
         guard timeout.seconds > 0 else { throw APIError.invalid("its timeout must be more than 0 seconds") }
         let reason = "it took longer than its endpoint's timeout of \(timeout.seconds) seconds"

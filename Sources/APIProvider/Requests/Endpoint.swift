@@ -1,7 +1,7 @@
 import Dispatch
 public import Foundation
 
-/// A description of a request: where it goes, what it sends, and what comes back. An endpoint is itself an ``APIRequest``.
+/// A description of a request: the destination, the content, and the response. An endpoint is itself an ``APIRequest``.
 ///
 /// ```swift
 /// Endpoint<SearchResponse>(.get, "/search/repositories", query: ["q": keyword])
@@ -11,7 +11,7 @@ public import Foundation
 /// Endpoint(.get, "/avatars/\(login).png", downloadingTo: file)
 /// ```
 ///
-/// Its properties are variables, and its modifiers return a changed copy. Write what all requests of an API share in one place:
+/// The properties are variables, and modifiers return a changed copy. Write what all of an API's requests share in one place:
 ///
 /// ```swift
 /// extension Endpoint {
@@ -25,21 +25,21 @@ public import Foundation
 public struct Endpoint<Response: Sendable>: APIRequest {
     /// The request method.
     public var method: HTTPMethod
-    /// The path, which is appended to the provider's base URL, or a URL.
+    /// The path, appended to the provider's base URL, or an absolute URL.
     public var path: RequestPath
-    /// The parameters that are appended to the query of the base URL.
+    /// The parameters, appended to the base URL's query.
     public var query: QueryParameters
-    /// The header fields. They replace those that come from ``body`` and `Response`, such as `Content-Type` and `Accept`.
+    /// The header fields. They replace those from ``body`` and `Response`, such as `Content-Type` and `Accept`.
     public var headers: HTTPHeaders
-    /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`, so such a request with a body fails with
+    /// The body. `URLSessionTransport` sends no body with `GET` and `HEAD`: such a request with a body fails with
     /// ``APIError/invalidRequest(reason:underlying:)``.
     public var body: HTTPBody?
-    /// The time in seconds without activity in either direction after which the request times out; `nil` is the session's setting.
-    /// ``timeout(_:)`` limits the whole request.
+    /// The longest silence in either direction, in seconds, before the request times out; `nil` is the session's setting. ``timeout(_:)``
+    /// limits the whole request.
     ///
-    /// It begins when the request is sent, and each byte starts it anew.
+    /// The time begins with the sending, and again with each byte.
     public var timeoutInterval: TimeInterval?
-    /// The options that middlewares and transports read.
+    /// The options for middlewares and transports.
     public var options = RequestOptions()
 
     var configuration: EndpointConfiguration
@@ -48,12 +48,12 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     // MARK: - Creating an endpoint
 
-    /// Creates an endpoint that uses `decode` to make its value from the response. Its request has no `Accept` but that of `headers`.
+    /// Creates an endpoint with a value made from the response by `decode`. The request has no `Accept` but the one in `headers`.
     ///
-    /// Each other argument sets the property of its name.
+    /// Each other argument sets the property with the same name.
     ///
-    /// - Parameter decode: Makes the value from a validated response, on a background queue. If it throws, the request fails with that
-    ///   error. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    /// - Parameter decode: Creates the value from a validated response, on a background queue. If the closure throws, the request fails
+    ///   with that error. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
@@ -73,7 +73,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         )
     }
 
-    /// Creates an endpoint that sends the same request as `other`, and makes its value with `decode`.
+    /// Creates an endpoint with the request of `other`, and a value made by `decode`.
     init<Other>(_ other: Endpoint<Other>, decode: @escaping @Sendable (APIResponse) throws -> Response) {
         (method, path, query, headers, body) = (other.method, other.path, other.query, other.headers, other.body)
         (timeoutInterval, options, configuration, self.decode) = (other.timeoutInterval, other.options, other.configuration, decode)
@@ -84,13 +84,13 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     // MARK: - The value of a response
 
-    /// Validates and decodes `response`. Use it in tests, or for responses that you load yourself.
+    /// Validates and decodes `response`. For tests, or for responses that you load yourself.
     ///
-    /// - Returns: The value that a request with this response succeeds with.
-    /// - Throws: The errors of validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    /// - Returns: The value of a request with this response.
+    /// - Throws: Errors from validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response { try value(of: response, errorMessage: nil) }
 
-    /// - Parameter errorMessage: The provider's way to a server's message, unless the endpoint has its own.
+    /// - Parameter errorMessage: Finds the server's message, unless the endpoint has another such closure.
     func value(of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?) throws -> Response {
         var response = response
         if let decoder = configuration.decoder { response = response.with(decoder: decoder) }
@@ -106,7 +106,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             }
             return try decode(response)
         } catch {
-            // The error keeps the response alive, but nobody will read its stream. Releasing its owner ends the transfer.
+            // The error keeps the response alive, but nobody will read the stream. Releasing the stream's owner ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }
             let error = error.releasingFile()
             guard let errorMessage = options.errorMessage ?? errorMessage, let error = error as? APIError else { throw error }
@@ -115,13 +115,13 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     }
 }
 
-/// The internal properties of an endpoint, which do not depend on the type of its response.
+/// An endpoint's internal properties, independent of the response type.
 struct EndpointConfiguration: Sendable {
     /// Whether the provider's decoder decodes the response. Then `Accept` names the decoder's media type.
     let usesProviderDecoder: Bool
-    /// The place for the body of a successful response.
+    /// The place for a successful response's body.
     var destination = BodyDestination.memory
-    /// Whether the bytes of a download stay if it fails.
+    /// Whether a failed download's bytes stay.
     var isResuming = false
     /// The destination of one request to `url`.
     func newDestination(for url: URL) throws -> BodyDestination {
@@ -135,15 +135,15 @@ struct EndpointConfiguration: Sendable {
     var adapt: (@Sendable (inout PreparedRequest) throws -> Void)?
     var validate: (@Sendable (APIResponse) throws -> Void)?
     var progressHandlers: [ProgressReporter.Handler] = []
-    /// The longest time that the request may take in all.
+    /// The longest time for the whole request.
     var timeout: DispatchTimeInterval?
-    /// For pages and events: the number of sign-outs when the first of their requests was subscribed to.
+    /// For pages and events: the number of sign-outs at the first request's subscription.
     var signOutCount: Int?
 }
 
 extension Endpoint {
-    /// Throws the error of a status outside of 200...299. With ``RedirectPolicy/never``, a redirect is accepted, unless the endpoint
-    /// downloads or streams.
+    /// Throws for a status outside 200...299. With ``RedirectPolicy/never``, a redirect is accepted, unless the endpoint downloads or
+    /// streams.
     private func checkStatus(of response: APIResponse) throws {
         if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
             300..<400 ~= response.statusCode, response.statusCode != 304
@@ -154,21 +154,21 @@ extension Endpoint {
     }
 }
 
-// MARK: - Types of responses
+// MARK: - Response types
 
 extension Endpoint where Response: Decodable {
-    /// Creates an endpoint whose type says how to read the response.
+    /// Creates an endpoint that reads the response by its type.
     ///
-    /// `Data` and `String` are the body, an `Optional` is `nil` if the body is empty, and the provider's decoder decodes all other types.
+    /// `Data` and `String` are the body, an `Optional` is `nil` for an empty body, and the provider's decoder decodes all other types.
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - path: The path, which is appended to that of the provider's base URL, or a URL.
-    ///   - query: The parameters, which are appended to the query of the base URL.
+    ///   - path: The path, appended to the provider's base URL, or an absolute URL.
+    ///   - query: The parameters, appended to the base URL's query.
     ///   - headers: The header fields.
     ///   - body: The body, encoded once for each subscription.
-    ///   - timeoutInterval: The time in seconds without activity in either direction after which the request times out; `nil` is the
-    ///     session's setting. ``timeout(_:)`` limits the whole request.
+    ///   - timeoutInterval: The longest silence in either direction, in seconds, before the request times out; `nil` is the session's
+    ///     setting. ``timeout(_:)`` limits the whole request.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -182,19 +182,19 @@ extension Endpoint where Response: Decodable {
 }
 
 extension Endpoint where Response == Data {
-    /// Creates an endpoint whose value is the body of the response, unchanged. Each argument sets the property of its name.
+    /// Creates an endpoint with the response's unchanged body as the value. Each argument sets the property with the same name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
     ) {
-        // This and the initializer for `Void` make `Endpoint(.get, "/x")` ambiguous, so that you must write the type. With one of them
-        // alone, the compiler would infer the type without a warning.
+        // This and the initializer for `Void` make `Endpoint(.get, "/x")` ambiguous, so that you must write the type. With only one, the
+        // compiler would infer the type without a warning.
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { $0.data }
     }
 }
 
 extension Endpoint where Response == Void {
-    /// Creates an endpoint that ignores the body of the response. Each argument sets the property of its name.
+    /// Creates an endpoint that ignores the response's body. Each argument sets the property with the same name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil
@@ -204,32 +204,31 @@ extension Endpoint where Response == Void {
 }
 
 extension Endpoint where Response == URL {
-    /// Creates an endpoint that writes the body of its response to a file, and succeeds with the URL of the file.
+    /// Creates an endpoint that writes the response's body to a file, and succeeds with the file's URL.
     ///
-    /// The body is streamed to a hidden file in the folder of `destination`, and that file takes the destination's place when it is whole.
-    /// Memory stays flat, except with your own ``Transport`` that returns the body. The response that ``validating(_:)`` gets has no
-    /// `data`.
+    /// The body is streamed to a hidden file in the folder of `destination`. When complete, that file takes the destination's place. Memory
+    /// stays flat, except with your own ``Transport`` that returns the body. In ``validating(_:)``, the response has no `data`.
     ///
-    /// ### If it does not succeed
+    /// ### Failures
     ///
-    /// On failure and on dispose, the destination is untouched, and nothing is left behind. (A process that is killed leaves the hidden
-    /// file, whose name ends in `.download`.) A status outside of 200...299 is an error that has the body. If `validating` accepts it, as
-    /// you may do with 304, the request succeeds and the destination stays as it was.
+    /// On failure and on dispose, the destination is untouched, and nothing is left behind. (A killed process leaves the hidden file, with
+    /// a name ending in `.download`.) A status outside 200...299 is an error with the body. If `validating` accepts such a status, for
+    /// example 304, the request succeeds and the destination stays unchanged.
     ///
-    /// So is a status whose body is not the file: 202, 204, 205, 207, and a 206 that was not asked for, or has another range than the
-    /// request.
+    /// A status without the file as the body is an error, too: 202, 204, 205, 207, and an unrequested 206, or one with another range than
+    /// the request.
     ///
-    /// Each other argument sets the property of its name.
+    /// Each other argument sets the property with the same name.
     ///
-    /// - Parameter destination: The file. Its folder must exist. An old file is replaced and its mode kept, a link to a file is followed, and
-    ///   anything else that stands there makes the request invalid.
+    /// - Parameter destination: The file, in an existing folder. An old file is replaced, keeping the mode, and a link to a file is
+    ///   followed. Anything else there makes the request invalid.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
             guard response.httpResponse.isSuccessful else { return destination }
-            // What has come in a file was checked. A middleware may have replaced the request.
+            // A body in a file was already checked. A middleware may have replaced the request.
             guard response.file != nil || response.httpResponse.isContent(range: response.request.headers["Range"]) else {
                 throw APIError.unacceptableStatus(response)
             }

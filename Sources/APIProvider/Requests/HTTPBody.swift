@@ -1,10 +1,10 @@
 public import Foundation
 
-/// The body of a request and its content type.
+/// A request's body and content type.
 ///
-/// It is encoded when the request is built, once for each subscription, on the subscriber's thread.
+/// The body is encoded when the request is built, once for each subscription, on the subscriber's thread.
 public struct HTTPBody: Sendable {
-    /// Makes the body and its media type with the provider's encoder.
+    /// Creates the body and the media type with the provider's encoder.
     package let encode: @Sendable (JSONEncoder) throws -> (body: RequestBody, type: String)
 
     private init(contentType: String, piece: @escaping @Sendable () throws -> BodyPiece) {
@@ -13,18 +13,18 @@ public struct HTTPBody: Sendable {
 
     private init(encode: @escaping @Sendable (JSONEncoder) throws -> (body: RequestBody, type: String)) { self.encode = encode }
 
-    /// JSON (RFC 8259). If the value cannot be encoded, the request is invalid.
+    /// JSON (RFC 8259). A value that cannot be encoded makes the request invalid.
     ///
     /// ### Text and literals
     ///
-    /// A `String` is sent as a JSON string: `.json(#"{"a":1}"#)` sends `"{\"a\":1}"`. For text that is JSON already, write
+    /// A `String` is sent as a JSON string: `.json(#"{"a":1}"#)` sends `"{\"a\":1}"`. For JSON text, write
     /// `.data(Data(text.utf8), contentType: "application/json")`.
     ///
     /// A literal with values of several types, as in `["a": 1, "b": "x"]`, is a ``JSONValue``.
     ///
     /// - Parameters:
     ///   - value: The value to encode.
-    ///   - encoder: The encoder. `nil` means the provider's. Do not change it afterwards.
+    ///   - encoder: The encoder. `nil` means the provider's. Do not change the encoder afterwards.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody { standard in
             do {
@@ -38,8 +38,8 @@ public struct HTTPBody: Sendable {
 
     /// JSON with members of several types: `.json(["title": JSONValue(title), "priority": 1, "labels": ["bug", nil]])`.
     ///
-    /// The keys of `value` are sorted, and stay as they are: no setting of the provider's encoder changes this body. A number that is not
-    /// finite makes the request invalid.
+    /// Keys are sorted, and otherwise unchanged: no setting of the provider's encoder changes this body. An infinite number or `NaN` makes
+    /// the request invalid.
     public static func json(_ value: JSONValue) -> HTTPBody { json(value, encoder: JSONValue.encoder) }
 
     /// A form with `parameters`: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
@@ -47,26 +47,26 @@ public struct HTTPBody: Sendable {
         HTTPBody(contentType: "application/x-www-form-urlencoded") { .data(Data(parameters.formEncoded.utf8)) }
     }
 
-    /// The bytes of `data`, which have the media type `contentType`.
+    /// The bytes in `data`, with the media type `contentType`.
     public static func data(_ data: Data, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { .data(data) }
     }
 
-    /// The content of `file`, which has the media type `contentType`. If the file cannot be read, the request is invalid.
+    /// The content of `file`, with the media type `contentType`. An unreadable file makes the request invalid.
     ///
-    /// The file is read while it is sent. Do not change it before the request has ended.
+    /// The file is read during the transfer. Do not change the file before the request ends.
     public static func file(_ file: URL, contentType: String) -> HTTPBody {
         HTTPBody(contentType: contentType) { try BodyPiece(file) }
     }
 
-    /// A `multipart/form-data` body (RFC 7578) with `parts` in their order.
+    /// A `multipart/form-data` body (RFC 7578) with `parts`, in order.
     ///
-    /// Each subscription has a random boundary. Files are read while they are sent. On Apple's systems, ``URLSessionTransport`` puts the
-    /// parts together in a temporary file, and removes that at the end. A file that cannot be read, or a content type with a control
+    /// Each subscription has a random boundary. Files are read during the transfer. On Apple's systems, ``URLSessionTransport`` puts the
+    /// parts together in a temporary file, and removes that file at the end. An unreadable file, or a content type with a control
     /// character, makes the request invalid.
     ///
-    /// A `Content-Type` in the headers may name another multipart type, such as `multipart/related`, and gets the boundary. A type that is
-    /// not multipart, or that names another boundary, makes the request invalid.
+    /// A `Content-Type` in the headers may name another multipart type, such as `multipart/related`, and gets the boundary. A type other
+    /// than multipart, or with another boundary, makes the request invalid.
     public static func multipart(_ parts: [MultipartPart]) -> HTTPBody {
         HTTPBody { encoder in
             let boundary = RequestBody.randomBoundary()
@@ -76,7 +76,7 @@ public struct HTTPBody: Sendable {
 }
 
 extension JSONEncoder {
-    /// An encoder that sorts keys, so the same value always has the same bytes.
+    /// An encoder that sorts keys, so equal values have equal bytes.
     @usableFromInline package static var sortingKeys: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

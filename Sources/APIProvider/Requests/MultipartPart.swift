@@ -1,6 +1,6 @@
 public import Foundation
 
-/// One part of a `multipart/form-data` body (RFC 7578): a field of a form, or a file.
+/// One part of a `multipart/form-data` body (RFC 7578): a form field or a file.
 ///
 /// ```swift
 /// var body: HTTPBody? {
@@ -12,38 +12,38 @@ public import Foundation
 /// }
 /// ```
 ///
-/// Names and file names are sent in UTF-8, and escaped as the WHATWG HTML standard says: a double quote is `%22`, a carriage return `%0D`,
-/// a line feed `%0A`, and all else stays as it is.
+/// Names and file names are sent in UTF-8, and escaped by the WHATWG HTML standard: a double quote is `%22`, a carriage return `%0D`, a
+/// line feed `%0A`, and all else stays unchanged.
 public struct MultipartPart: Sendable {
     private let name: String
     private let fileName: String?
     private let contentType: String?
     private let content: @Sendable (JSONEncoder) throws -> BodyPiece
 
-    /// Creates the field `name` with `value`, which is sent in UTF-8.
+    /// Creates the field `name` with `value`, sent in UTF-8.
     public init(name: String, value: String) {
         (self.name, fileName, contentType) = (name, nil, nil)
         content = { _ in .data(Data(value.utf8)) }
     }
 
-    /// Creates a part with these bytes: a field, or a file if it has a file name.
+    /// Creates a part with these bytes: a field, or a file if `fileName` is set.
     ///
     /// - Parameters:
-    ///   - name: The name of the field.
+    ///   - name: The field's name.
     ///   - data: The bytes.
-    ///   - contentType: Their media type. `nil` sends none, and a server takes a field for `text/plain`.
-    ///   - fileName: The name of the file that the server gets. `nil` makes it a field.
+    ///   - contentType: The media type. `nil` sends none, and a server takes a field for `text/plain`.
+    ///   - fileName: The file name for the server. `nil` creates a field.
     public init(name: String, data: Data, contentType: String? = nil, fileName: String? = nil) {
         (self.name, self.fileName, self.contentType) = (name, fileName, contentType)
         content = { _ in .data(data) }
     }
 
-    /// Creates the field `name` with `value` as JSON. The `Content-Type` of the part is `application/json`.
+    /// Creates the field `name` with `value` as JSON. The part's `Content-Type` is `application/json`.
     ///
-    /// The provider's encoder encodes the value. If that fails, the request is invalid.
+    /// The provider's encoder encodes the value. A failure makes the request invalid.
     public init(name: String, json value: some Encodable & Sendable) { self.init(name: name, .json(value)) }
 
-    /// Creates the field `name` with `value`, JSON whose members have several types, as ``HTTPBody/json(_:)`` does.
+    /// Creates the field `name` with `value`: JSON with members of several types, as in ``HTTPBody/json(_:)``.
     public init(name: String, json value: JSONValue) { self.init(name: name, .json(value)) }
 
     private init(name: String, _ body: HTTPBody) {
@@ -51,13 +51,13 @@ public struct MultipartPart: Sendable {
         content = { .data(try body.encode($0).body.data()) }
     }
 
-    /// Creates a file whose content is read while the request is sent. Do not change it before the request has ended.
+    /// Creates a file part, read during the transfer. Do not change the file before the request ends.
     ///
     /// - Parameters:
-    ///   - name: The name of the field.
+    ///   - name: The field's name.
     ///   - file: The file to read.
-    ///   - fileName: The name that the server gets. `nil` means the file's own name, without its folder.
-    ///   - contentType: The media type of the file.
+    ///   - fileName: The file name for the server. `nil` means the file's own name, without the folder.
+    ///   - contentType: The file's media type.
     public init(name: String, file: URL, fileName: String? = nil, contentType: String) {
         (self.name, self.fileName, self.contentType) = (name, fileName ?? file.lastPathComponent, contentType)
         content = { _ in try BodyPiece(file) }
@@ -65,7 +65,7 @@ public struct MultipartPart: Sendable {
 
     // MARK: - Encoding
 
-    /// The header of the part with the empty line after it, and the content.
+    /// The part's header with the empty line, and the content.
     func encoded(by encoder: JSONEncoder) throws -> (header: Data, content: BodyPiece) {
         var header = "Content-Disposition: form-data; name=\"\(name.escapedForQuotedString)\""
         if let fileName { header += "; filename=\"\(fileName.escapedForQuotedString)\"" }
@@ -81,7 +81,7 @@ public struct MultipartPart: Sendable {
 }
 
 extension RequestBody {
-    /// Encodes `parts` (RFC 7578), those of JSON with `encoder`.
+    /// Encodes `parts` (RFC 7578). JSON parts use `encoder`.
     init(_ parts: [MultipartPart], boundary: String, encoder: JSONEncoder) throws {
         var text = "--\(boundary)"
         var pieces: [BodyPiece] = []
@@ -94,7 +94,7 @@ extension RequestBody {
         self.init(pieces + [end], boundary: boundary)
     }
 
-    /// A boundary (RFC 2046, section 5.1.1). It has 128 random bits, so the content cannot contain it and need not be searched.
+    /// A boundary (RFC 2046, section 5.1.1). With 128 random bits, the content cannot contain the boundary, and need not be searched.
     static func randomBoundary() -> String {
         let halves = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
         return "APIProvider-" + halves.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }.joined()

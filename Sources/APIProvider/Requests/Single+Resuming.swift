@@ -34,7 +34,7 @@ extension Single<APIResponse> {
 }
 
 extension SingleEvent<APIResponse> {
-    /// Whether the server does not send the requested part, so that the whole is requested.
+    /// Whether to request the whole, because the server does not send the requested part.
     fileprivate var refusesRange: Bool {
         switch self {
         // The app's own transport may return a part in memory.

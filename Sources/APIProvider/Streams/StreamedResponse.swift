@@ -1,14 +1,14 @@
 public import Foundation
 public import MiniRx
 
-/// A streamed response: you read its body on arrival.
+/// A streamed response: you read the body on arrival.
 ///
-/// The single of a request succeeds with the head of a successful response, and its value is the stream. The package has
+/// The request's single succeeds with the head of a successful response, and the value is the stream. The package provides
 /// ``ServerSentEvents``, ``JSONLines``, ``TextLines`` and ``ByteStream``. For another format, conform your own type: iterate over the
 /// bytes, and return the elements.
 ///
-/// A stream can be read once. It holds its connection, and the server waits while the reader is behind. The transfer ends when you release
-/// the iterator, release an unread stream, or cancel the reading task.
+/// A stream can be read once. The stream holds the connection, and the server waits while the reader is behind. The transfer ends when you
+/// release the iterator, release an unread stream, or cancel the reading task.
 public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendable {
     /// The media type for the `Accept` header, unless a request sets that header; `nil` for none.
     static var mediaType: String? { get }
@@ -17,7 +17,7 @@ public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendabl
     /// that error.
     ///
     /// - Parameters:
-    ///   - bytes: The head of the response, and its arriving body.
+    ///   - bytes: The response's head and arriving body.
     ///   - decoder: The provider's decoder.
     init(_ bytes: ByteStream, decoder: any BodyDecoder) throws
 }
@@ -40,7 +40,7 @@ extension StreamedResponse {
     /// Disposing ends the stream, and cancels the task of `body`. If `body` throws, the single fails with that error.
     ///
     /// - Parameter body: Called with one element after another. The next is read after the call returns.
-    /// - Returns: A single that reads the stream at the subscription, and succeeds at the end of the stream.
+    /// - Returns: A single that reads the stream at the subscription, and succeeds at the stream's end.
     public func forEach(_ body: @escaping @Sendable (Element) async throws -> Void) -> Single<Void> {
         .create { for try await element in self { try await body(element) } }
     }
@@ -51,12 +51,12 @@ extension StreamedResponse {
 extension Endpoint where Response: StreamedResponse {
     /// Creates an endpoint with a streamed response.
     ///
-    /// The request succeeds with the head of a successful response. With a status outside 200...299, it fails, and the error has the whole
-    /// body. The response in ``Endpoint/validating(_:)`` has no `data`.
+    /// The request succeeds with the head of a successful response. With a status outside 200...299, the request fails, and the error
+    /// contains the whole body. The response in ``Endpoint/validating(_:)`` has no `data`.
     ///
-    /// Neither the size nor the duration of the whole stream is limited. The `timeoutInterval` limits the silence in either direction, also
-    /// within the body. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``. Each argument sets the property of its
-    /// name.
+    /// Neither the size nor the duration of the whole stream is limited. The `timeoutInterval` limits the silence in either direction, even
+    /// within the body. Without an `Accept`, the request asks for ``StreamedResponse/mediaType``. Each argument sets the property with the
+    /// same name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil

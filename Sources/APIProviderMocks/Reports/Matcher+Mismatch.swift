@@ -35,7 +35,7 @@ extension Matcher {
 // MARK: - Bodies
 
 extension BodyMatcher {
-    /// Why no body matches, if so.
+    /// Why no body can match; `nil` for a valid expectation.
     var problem: String? {
         switch expectation {
         case .unencodable(let reason): "its body cannot be encoded: \(reason)"

@@ -50,7 +50,7 @@ struct StubProblems {
 }
 
 extension Stub {
-    /// What is wrong with the number of requests, if anything.
+    /// The problem with the number of requests; `nil` without one.
     fileprivate func problem(afterUses uses: Int) -> String? {
         if let problem { return uses == 0 ? "The stub \(self) was never used: \(problem)." : nil }
         if let counts = expectation.withLock({ $0 }) {

@@ -52,7 +52,7 @@ package final class Download: Sendable {
 
 extension Single {
     /// Calls `cleanUp` before delivering the event, and again on dispose.
-    package func cleaningUp(_ cleanUp: @escaping @Sendable () -> Void) -> Single {
+    package func finally(_ cleanUp: @escaping @Sendable () -> Void) -> Single {
         .create { observer in
             let subscription = subscribe { event in
                 cleanUp()

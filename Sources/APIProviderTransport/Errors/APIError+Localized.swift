@@ -7,7 +7,7 @@ extension APIError: LocalizedError {
     /// - On Apple's systems, a `URLError` has the system's localized words. The other sentences are in English.
     /// - A server's words are used if vouched for: by the app, with the provider's or endpoint's `errorMessage`, or, for a 4xx, by the type
     ///   `application/problem+json` (RFC 9457).
-    /// - Another underlying error of ``transport(_:underlying:)`` speaks for itself, if it has words.
+    /// - Another underlying error of ``transport(_:underlying:)`` keeps its own words, if any.
     ///
     /// For the developer, see ``description``. The guide's page "What an error says" shows both.
     public var errorDescription: String? { userMessage }

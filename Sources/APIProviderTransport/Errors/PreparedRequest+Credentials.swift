@@ -1,5 +1,5 @@
 extension PreparedRequest {
-    /// The values in headers and query whose names are credentials'.
+    /// The values with a credential's name, in headers and query.
     var credentialValues: [String] {
         var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
             field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }

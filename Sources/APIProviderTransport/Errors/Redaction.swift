@@ -13,7 +13,7 @@
 /// ### Not hidden
 ///
 /// A secret in a path, unless you write `\(secret:)`; in a server's message, a secret from the request's body alone, or in another
-/// spelling; and one of fewer than six bytes, unless a whole path segment.
+/// spelling; and one of fewer than six bytes, unless the secret is a whole path segment.
 public struct Redaction: Sendable, Hashable {
     /// Hides data that may identify a person or contain a credential.
     public static let standard = Redaction(showsEverything: false)

@@ -42,7 +42,7 @@ extension APIResponse {
     private var firstLineOfText: String? {
         guard mediaType == "text/plain", let text = String(data: data, encoding: .utf8) else { return nil }
         let line = text.split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
-        // A line like another format's beginning is no message.
+        // A line that begins like another format is no message.
         return line.flatMap { "{[<\"".contains($0.prefix(1)) ? nil : $0 }
     }
 

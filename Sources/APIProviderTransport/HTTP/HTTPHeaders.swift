@@ -36,7 +36,7 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// The value of field `name`. Names are case-insensitive. Setting `nil` removes the field.
+    /// The value of the field `name`. Names are case-insensitive. Setting `nil` removes the field.
     public subscript(name: String) -> String? {
         get { index(of: name).map { fields[$0].value } }
         set {

@@ -106,7 +106,7 @@ extension String {
 }
 
 extension URL {
-    /// A port above 65535, if so. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
+    /// The port, if above 65535. With such a port, some network stacks crash. Above `Int.max`, some use the scheme's default port.
     var impossiblePort: String? {
         if let port { return 0...65_535 ~= port ? nil : "\(port)" }
         // `port` is `nil` if the number does not fit into an `Int`.

@@ -86,7 +86,7 @@ public struct RequestBody: Sendable {
 
     // MARK: - Files
 
-    /// The file, if the whole body is one.
+    /// The file, if the whole body is one file.
     var file: URL? {
         guard pieces.count == 1, case .file(let file, _) = pieces[0] else { return nil }
         return file

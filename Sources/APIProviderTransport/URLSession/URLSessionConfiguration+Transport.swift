@@ -31,7 +31,7 @@ extension URLSessionConfiguration {
                 + "for transfers in the background"
         }
         #if canImport(FoundationNetworking)
-        // A session ignores this dictionary (Swift 6.3.1). Only zeros inside switch proxies off.
+        // A session ignores this dictionary (Swift 6.3.1). A dictionary with only zeros switches proxies off.
         if usesNetwork, let proxies = connectionProxyDictionary, proxies.values.contains(where: { ($0 as? NSNumber)?.intValue != 0 }) {
             return
                 "its configuration has a connectionProxyDictionary, which Foundation on Linux ignores; name the proxy in the environment "
