@@ -42,7 +42,7 @@ public struct APIResponse: Sendable {
         get { content.errorMessage }
         set { content.errorMessage = newValue }
     }
-    /// Whether its decoder converts the names of members from snake case, so that errors name them as the body does.
+    /// Whether its decoder converts the names of members from snake case.
     package var convertsSnakeCase: Bool {
         get { content.convertsSnakeCase }
         set { content.convertsSnakeCase = newValue }
