@@ -1,15 +1,15 @@
 import Foundation
 
 extension [any CodingKey] {
-    /// `items[3].owner.login`. A key outside the model's `CodingKeys`, such as a dictionary's, is part of the value, and is hidden: `[…]`.
-    func text(convertsSnakeCase: Bool = false) -> String {
+    /// `items[3].owner.login`, in the model's names. A key outside the model's `CodingKeys`, such as a dictionary's, is part of the value,
+    /// and is hidden: `[…]`.
+    var text: String {
         guard !isEmpty else { return "the top level" }
         return reduce(into: "") { text, key in
             if let index = key.intValue {
                 text += "[\(index)]"
-            } else if Mirror(reflecting: key).isEnumCase {
-                let name = convertsSnakeCase ? key.stringValue.snakeCased : key.stringValue
-                text += text.isEmpty ? name : ".\(name)"
+            } else if key.isOfModel {
+                text += text.isEmpty ? key.stringValue : ".\(key.stringValue)"
             } else {
                 text += "[…]"
             }
@@ -17,12 +17,16 @@ extension [any CodingKey] {
     }
 }
 
-extension Mirror {
-    /// Whether the value is an enumeration case without associated values.
-    fileprivate var isEnumCase: Bool { displayStyle == .enum && children.isEmpty }
-}
+extension CodingKey {
+    /// Whether this is an enumeration case without associated values, as in `CodingKeys`.
+    fileprivate var isOfModel: Bool {
+        let mirror = Mirror(reflecting: self)
+        return mirror.displayStyle == .enum && mirror.children.isEmpty
+    }
 
-extension String {
-    /// `user_name` for `userName`.
-    var snakeCased: String { reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" } }
+    /// `user_name` for a model's `userName`; `nil` for a name without capitals.
+    var snakeCased: String? {
+        let name = stringValue.reduce(into: "") { $0 += $1.isUppercase ? "_\($1.lowercased())" : "\($1)" }
+        return isOfModel && name != stringValue ? name : nil
+    }
 }

@@ -39,19 +39,16 @@ extension Error {
 extension DecodingError {
     /// Describes the problem's kind and place, without a value.
     func summary(convertsSnakeCase: Bool = false) -> String {
-        func place(_ path: [any CodingKey]) -> String { path.text(convertsSnakeCase: convertsSnakeCase) }
         switch self {
-        case .typeMismatch(let type, let context): return "expected \(name(of: type)) at \(place(context.codingPath))\(context.found)"
-        case .valueNotFound(let type, let context): return "expected \(name(of: type)) at \(place(context.codingPath)), found null"
+        case .typeMismatch(let type, let context): return "expected \(name(of: type)) at \(context.codingPath.text)\(context.found)"
+        case .valueNotFound(let type, let context): return "expected \(name(of: type)) at \(context.codingPath.text), found null"
         case .keyNotFound(let key, let context):
-            let name = key.stringValue
-            let hint =
-                convertsSnakeCase || name == name.snakeCased
-                ? "" : "; for \(name.snakeCased), set keyDecodingStrategy to .convertFromSnakeCase"
-            return "\(place(context.codingPath + [key])) is missing\(hint)"
+            let snakeCased = convertsSnakeCase ? nil : key.snakeCased
+            let hint = snakeCased.map { "; for \($0), set keyDecodingStrategy to .convertFromSnakeCase" } ?? ""
+            return "\((context.codingPath + [key]).text) is missing\(hint)"
         case .dataCorrupted(let context):
             if let mismatch = context.underlyingError as? BodyMismatch { return mismatch.reason }
-            guard context.codingPath.isEmpty else { return "the value at \(place(context.codingPath)) is not valid" }
+            guard context.codingPath.isEmpty else { return "the value at \(context.codingPath.text) is not valid" }
             let isText = context.debugDescription.contains("not valid JSON")
             return isText ? "it is not valid JSON, or a number does not fit its type" : "a value in it is not valid"
         @unknown default: return "a value in it is not valid"

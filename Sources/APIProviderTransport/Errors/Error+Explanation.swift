@@ -4,7 +4,7 @@ extension Error {
     /// The error's own words for a developer's description.
     package var explanation: String {
         if case EncodingError.invalidValue(_, let context)? = self as? EncodingError {
-            let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text())"
+            let place = context.codingPath.isEmpty ? "" : " at \(context.codingPath.text)"
             return place.isEmpty ? context.debugDescription : context.debugDescription.withoutFullStop + place
         }
         if let error = self as? CocoaError {

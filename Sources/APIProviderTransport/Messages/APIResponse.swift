@@ -42,7 +42,7 @@ public struct APIResponse: Sendable {
         get { content.errorMessage }
         set { content.errorMessage = newValue }
     }
-    /// Whether the decoder converts member names from snake case, so that errors use the body's spelling.
+    /// Whether the decoder converts member names from snake case.
     package var convertsSnakeCase: Bool {
         get { content.convertsSnakeCase }
         set { content.convertsSnakeCase = newValue }

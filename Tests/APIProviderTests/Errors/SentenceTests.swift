@@ -147,12 +147,13 @@ struct SentenceTests {
         #expect(
             error(Named.self, #"{"abcdefgh12345678":1,"list":{"a":{"abcdefgh12345678":null}}}"#).contains(
                 "expected Int at list[…].abcdefgh12345678, found null"))
-        // The name that stands in the body, or would.
+        // The name in the model: only the body knows how it is spelled there.
         struct User: Decodable { let userName: Int }
         let converting = JSONDecoder()
         converting.keyDecodingStrategy = .convertFromSnakeCase
-        #expect(error(User.self, #"{"user_name":"x"}"#, converting).contains("expected Int at user_name, found a string"))
-        #expect(error(User.self, "{}", converting).contains("user_name is missing ("))
+        #expect(error(User.self, #"{"user_name":"x"}"#, converting).contains("expected Int at userName, found a string"))
+        #expect(error(User.self, #"{"userName":"x"}"#, converting).contains("expected Int at userName, found a string"))
+        #expect(error(User.self, "{}", converting).contains("userName is missing ("))
         #expect(
             error(User.self, #"{"user_name":1}"#).contains(
                 "userName is missing; for user_name, set keyDecodingStrategy to .convertFromSnakeCase"))

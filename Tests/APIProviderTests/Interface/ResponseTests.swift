@@ -66,10 +66,10 @@ struct ResponseTests {
             Unreadable("[1]", as: Never.self, "the body is not ResponseTests.Never: a value in it is not valid (a/b, 3 bytes)."),
             Unreadable(#""zzz""#, as: Color.self, "the body is not ResponseTests.Color: a value in it is not valid (a/b"),
             Unreadable(#"{"color":"x"}"#, as: Account.self, "the value at color is not valid (a/b"),
-            Unreadable(#"{"color_of_car":"x"}"#, as: Account.self, isSnakeCase: true, "the value at color_of_car is not valid (a/b"),
+            Unreadable(#"{"color_of_car":"x"}"#, as: Account.self, isSnakeCase: true, "the value at colorOfCar is not valid (a/b"),
             Unreadable(
                 #"{"name":"two words"}"#, as: Account.self, "the body is not ResponseTests.Account: the value at name is not valid (a/b"),
-            Unreadable(#"{"user_name":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at user_name, found a string (a/b"),
+            Unreadable(#"{"user_name":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at userName, found a string (a/b"),
             Unreadable(#"{"first_name":"a"}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"{"first_name":null}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"[{"first_name":"a"}]"#, as: [Person].self, "[0].\(hint) (a/b"),
