@@ -25,9 +25,17 @@ public protocol Transport: Sendable {
     /// For a cache, because a response may vary by these fields. The default `nil` means unknown: a response that varies by `Authorization`
     /// or `Cookie` is then stored only if the request itself has that header. Return `[:]` for no fields.
     func addedHeaders(for request: PreparedRequest) -> HTTPHeaders?
+
+    /// The clock for ``Endpoint/timeout(_:)``, by default the system's. A transport for tests may have virtual time.
+    var scheduler: any Scheduler { get }
 }
 
+private let systemScheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
+
 extension Transport {
+    /// The system's time.
+    public var scheduler: any Scheduler { systemScheduler }
+
     /// `nil`: unknown.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? { nil }
 }

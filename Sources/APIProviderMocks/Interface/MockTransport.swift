@@ -14,6 +14,8 @@ public import MiniRx
 ///
 /// <doc:TestingWithoutWaiting> shows a test without and with this transport.
 public struct MockTransport: Transport {
+    /// The clock for delays and timeouts.
+    public let scheduler: any Scheduler
     private let exchanges: ExchangeTransport
 
     /// Creates a transport answered by the current scope.
@@ -22,6 +24,7 @@ public struct MockTransport: Transport {
     ///   actions at once, delays take no time, and nothing times out.
     public init(scheduler: (any Scheduler)? = nil) {
         let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? ProtocolPlayer.delayScheduler)
+        self.scheduler = scheduler
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
         exchanges = ExchangeTransport(settings, usesEphemeralCookies: true, scheduler: scheduler, executor: .immediate) { exchange in

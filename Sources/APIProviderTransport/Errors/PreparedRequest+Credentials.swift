@@ -1,3 +1,5 @@
+import Foundation
+
 extension PreparedRequest {
     /// The values with a credential's name, in headers and query.
     var credentialValues: [String] {
@@ -13,8 +15,8 @@ extension PreparedRequest {
 }
 
 extension String {
-    /// The values in this header that may be credentials: cookie values, the parameters of a scheme such as Digest, or the text after a
-    /// scheme such as Bearer.
+    /// The values in this header that may be credentials: cookie values, the parameters of a scheme such as Digest, the text after a scheme
+    /// such as Bearer, and the password of Basic.
     fileprivate func credentials(inHeader name: String) -> [Substring] {
         func value(of pair: Substring) -> Substring {
             let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
@@ -24,6 +26,9 @@ extension String {
         if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }
         let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
+        if parts[0].lowercased() == "basic", let text = Data(base64Encoded: String(parts[1])).map({ String(decoding: $0, as: UTF8.self) }) {
+            return [parts[1], text.drop { $0 != ":" }.dropFirst()]
+        }
         let hasParameters = parts[1].contains { ",\"".contains($0) }
         return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
     }

@@ -218,8 +218,8 @@ extension Exchange {
             }
         case .failure(let error, let sink):
             transport.executor.execute { [self] in
-                let urlError = sink == nil ? (error as? URLError)?.addingSizeHint(for: original) : nil
-                deliver(nil) { throw urlError ?? error }
+                let urlError = (error as? URLError)?.removingURL(of: original)
+                deliver(nil) { throw (sink == nil ? urlError?.addingSizeHint(for: original) : urlError) ?? error }
             }
         case .endOfStream(let stream, let error):
             stream.finish(error.map { APIError.transport(original, underlying: $0) })

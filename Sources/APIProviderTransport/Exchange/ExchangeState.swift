@@ -249,6 +249,12 @@ extension HTTPURLResponse {
 }
 
 extension URLError {
+    /// The error without the request's URL, which may contain a secret. An ``APIError`` has the request. A proxy's URL stays.
+    func removingURL(of request: PreparedRequest) -> URLError {
+        guard failingURL?.origin == request.url.origin else { return self }
+        return URLError(code, userInfo: userInfo.filter { !$0.key.contains("FailingURL") })
+    }
+
     /// Adds a reason to a large request's error: servers often refuse one by just closing. Nobody knows how much the server read, because
     /// sent bytes may still be in the system's buffers.
     func addingSizeHint(for request: PreparedRequest) -> URLError {

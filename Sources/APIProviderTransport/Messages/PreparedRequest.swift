@@ -118,7 +118,7 @@ package struct RedirectedRequest: Sendable {
 
     init(_ request: PreparedRequest) {
         (url, method, headerNames) = (request.url, request.method, request.headers.map(\.name))
-        hasIdempotencyKey = request.headers["Idempotency-Key"] != nil
+        hasIdempotencyKey = request.hasIdempotencyKey
     }
 }
 
@@ -148,9 +148,12 @@ extension PreparedRequest {
 
     /// Whether the request is safe to send more than once, with `methods` as the idempotent ones: see ``isIdempotent``.
     public func isIdempotent(_ methods: Set<HTTPMethod>) -> Bool {
-        (methods.contains(method) || headers["Idempotency-Key"] != nil)
+        (methods.contains(method) || hasIdempotencyKey)
             && redirectChain.allSatisfy { $0.hasIdempotencyKey || methods.contains($0.method) }
     }
+
+    /// An empty key is none: a value was missing.
+    fileprivate var hasIdempotencyKey: Bool { headers["Idempotency-Key"]?.contains { !$0.isWhitespace } == true }
 
     /// Hides `secret` everywhere in errors, logs and reports about this request. A secret of fewer than six bytes may occur by chance, and
     /// is hidden only as a whole path segment.

@@ -192,6 +192,18 @@ struct StubResponseTests {
         subscription.dispose()
     }
 
+    @Test("The time that a request may take in all passes on the transport's scheduler, too")
+    func wholeTime() {
+        let scheduler = TestScheduler()
+        MockURLProtocol.stub(.get, "/a", respond: .never)
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: scheduler))
+        let observer = scheduler.observe(provider.request(Endpoint<Void>(.get, "/a").timeout(.seconds(5))))
+        scheduler.advance(by: .milliseconds(4_999))
+        #expect(observer.error == nil)
+        scheduler.advance(by: .milliseconds(1))
+        #expect((observer.error as? APIError)?.urlError?.code == .timedOut)
+    }
+
     @Test("Answers to HEAD, 204 and 304 have no body", arguments: Way.allCases)
     func noBody(way: Way) async throws {
         for (method, code) in [(.head, 200), (.get, 204), (.get, 304)] as [(HTTPMethod, Int)] {

@@ -47,6 +47,7 @@ struct RedactionTests {
             ("", ["Cookie": "session=letters; theme=dark"], "Your session letters", "Your session …"),
             ("", ["Authorization": "Digest username=\"letters\", qop=auth"], "no username letters", "no username …"),
             ("", ["Authorization": "Basic letters=="], "no letters", "no …"),
+            ("", .authorization(username: "client", password: "pass:word"), "client, no pass:word", "client, no …"),
             ("", ["Authorization": "Bearer letters=alphabet"], "no letters=alphabet", "no …=…"),
             ("", ["Cookie": "a=letters,alphabet=x"], "no letters or alphabet", "no … or …"),
             ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),

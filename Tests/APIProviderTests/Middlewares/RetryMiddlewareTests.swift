@@ -47,6 +47,7 @@ struct RetryMiddlewareTests {
         arguments: [
             ("GET", [:], 3), ("HEAD", [:], 3), ("OPTIONS", [:], 3), ("TRACE", [:], 3), ("PUT", [:], 3), ("DELETE", [:], 3),
             ("POST", [:], 1), ("PATCH", [:], 1), ("CONNECT", [:], 1), ("PURGE", [:], 1), ("POST", ["idempotency-key": "1"], 3),
+            ("POST", ["Idempotency-Key": ""], 1), ("POST", ["Idempotency-Key": " "], 1),
         ] as [(HTTPMethod, HTTPHeaders, Int)])
     func methods(method: HTTPMethod, headers: HTTPHeaders, count: Int) {
         #expect(attempts(of: method, headers: headers, .status(503)).count == count)

@@ -74,6 +74,16 @@ struct FaultTests {
         }
     }
 
+    @Test("The system's error, which an app may print, does not repeat the URL of the request")
+    func secretInURL() async throws {
+        let url = try #require(URL(string: "http://127.0.0.1:1/items?appid=s3cret"))
+        let error = try await error(of: Endpoint(.get, .url(url)))
+        let urlError = try #require(error.urlError)
+        #expect(urlError.code == .cannotConnectToHost)
+        #expect(!"\(urlError) \(urlError.userInfo) \(error.underlying.map { "\($0)" } ?? "")".contains("s3cret"))
+        #expect(error.description.contains("127.0.0.1:1"))
+    }
+
     @Test("An IPv6 address is requested, or the sentence says that Foundation does not take it")
     func ipv6() async throws {
         let error = try await error(of: Endpoint(.get, .url(try #require(URL(string: "http://[::1]:1/")))))
