@@ -18,13 +18,11 @@ final class Recorder: Sendable {
         var isEnded = false
         /// Whether the app has the received part of a running response.
         var isStream = false
-        let start = DispatchTime.now()
         let cancellation: any Disposable
 
         mutating func end(at order: Int) {
             isEnded = true
             exchange.order.end = order
-            exchange.duration = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
         }
 
         /// The app no longer waits. It has the received part of a stream.
@@ -95,8 +93,13 @@ final class Recorder: Sendable {
                 streamed.bodyDestination = .stream()
                 sending.disposable = transport.send(streamed).subscribe { event in
                     switch event {
-                    case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
-                    case .failure(let error): deliver(self.fail(number, error))
+                    case .success(let response):
+                        let (answer, reading) = self.read(response, of: request, number)
+                        cancellation.disposable = reading
+                        deliver(answer)
+                    case .failure(let error):
+                        self.fail(number, error)
+                        deliver(.failure(error.withoutRequest))
                     }
                 }
             }
@@ -107,42 +110,31 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
-    private func read(
-        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
-    ) -> any Disposable {
-        let head = response.headWithoutEncoding
-        let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
-        let feed = request.bodyDestination.isStream || hasLines ? StreamFeed() : nil
+    /// The answer, whose body comes as it is read. Dispose the disposable to stop reading.
+    private func read(_ response: APIResponse, of request: PreparedRequest, _ number: Int) -> (answer: Answer, reading: any Disposable) {
+        let (head, feed) = (response.headWithoutEncoding, StreamFeed())
         withItem(number) { item in
-            item.isStream = feed != nil
             item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())
+            item.isStream = request.bodyDestination.isStream || item.exchange.response?.type.mediaType.isStreamOfLines == true
         }
         let task = Task { [self] in
-            var body = Data()
             do {
                 for try await chunk in ByteStream(response) {
-                    if feed == nil { body += chunk }
                     withItem(number) { $0.exchange.response?.body += chunk }
-                    feed?.send(chunk)
+                    feed.send(chunk)
                 }
                 end(number)
-                feed?.finish()
-                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+                feed.finish()
             } catch is CancellationError {
                 end(number) { $0.leave() }
-                feed?.fail(URLError(.cancelled))
-                if feed == nil { deliver(.failure(URLError(.cancelled))) }
+                feed.fail(URLError(.cancelled))
             } catch {
-                let failure = fail(number, error)
-                if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
+                fail(number, error)
+                feed.fail(error.withoutRequest)
             }
         }
-        if let feed {
-            feed.onCancel { DispatchQueue.global().async { task.cancel() } }
-            deliver(Answer(head: head, feed: feed))
-        }
-        return Disposables.create { task.cancel() }
+        feed.onCancel { DispatchQueue.global().async { task.cancel() } }
+        return (Answer(head: head, feed: feed), Disposables.create { task.cancel() })
     }
 
     // MARK: - The state
@@ -160,12 +152,11 @@ final class Recorder: Sendable {
         }
     }
 
-    private func fail(_ number: Int, _ error: any Error) -> Answer {
+    private func fail(_ number: Int, _ error: any Error) {
         end(number) { item in
             item.exchange.failure = error.recordedReason
             if !item.isStream { item.exchange.response = nil }
         }
-        return .failure(error.withoutRequest)
     }
 }
 
