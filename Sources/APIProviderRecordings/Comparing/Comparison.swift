@@ -1,13 +1,14 @@
 import APIProvider
 import APIProviderMocks
 import Foundation
-import MiniRx
 
 /// A request as it is compared.
 struct ComparedRequest: Sendable, Hashable {
     /// Without what is ignored.
     var lines = Lines()
-    var cookies: [String: String] = [:]
+    var cookies = Lines()
+
+    subscript(place: String) -> [Lines.Value] { lines.values[place] ?? cookies.values[place] ?? [] }
 }
 
 /// What of a request is stored and compared.
@@ -24,7 +25,6 @@ struct Comparison: Sendable {
     private(set) var isFromOtherProgram = false
     /// The headers on which the responses say that they depend, in lower case.
     private var varying: Set<String> = []
-    private let known = Locked<[String: Bool]>([:])
 
     init(
         _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
@@ -107,22 +107,11 @@ struct Comparison: Sendable {
     }
 
     func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        var (values, cookies): ([String: [Lines.Value]], [String: String]) = (lines(of: exchange, placeholders).values, [:])
-        for (place, texts) in values {
-            let isCookie = place.hasPrefix("cookie ")
-            if isIgnored(place) || place.isSignature || isCookie { values[place] = nil }
-            if isCookie, !isIgnored(place) { cookies[String(place.dropFirst("cookie ".count))] = texts.first?.text }
+        let values = lines(of: exchange, placeholders).values.filter { place, _ in
+            !place.isSignature && !ignored.contains { place.isPlace(named: $0) }
         }
-        return ComparedRequest(lines: Lines(values), cookies: cookies)
-    }
-
-    private func isIgnored(_ place: String) -> Bool {
-        guard !ignored.isEmpty else { return false }
-        // Each value of a large body asks for its place.
-        if let isIgnored = known.withLock({ $0[place] }) { return isIgnored }
-        let isIgnored = ignored.contains { place.isPlace(named: $0) }
-        known.withLock { $0[place] = isIgnored }
-        return isIgnored
+        return ComparedRequest(
+            lines: Lines(values.filter { !$0.key.hasPrefix("cookie ") }), cookies: Lines(values.filter { $0.key.hasPrefix("cookie ") }))
     }
 
     // MARK: - Repeating

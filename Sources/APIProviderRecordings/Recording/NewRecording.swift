@@ -48,59 +48,48 @@ struct NewRecording {
 
     // MARK: - The replay before it is written
 
-    /// The requests that do not find their own entries if the app has other secrets: in the order in which they were sent, and with those
-    /// in flight together the other way round.
+    /// The requests that do not find their own entries if the app has other secrets, and those that only find them in this order.
     private func replayProblems() -> [String] {
-        let sent = replacer.exchanges.map(replay.file.placeholders.withOtherSecrets)
-        let order = Array(sent.indices)
-        let problems = problems(sending: sent, in: order, isSwapped: false)
-        let swapped = replacer.exchanges.swappingInFlight
-        return problems.isEmpty && swapped != order ? self.problems(sending: sent, in: swapped, isSwapped: true) : problems
+        var replay = replay
+        var binding: [Int] = []
+        let problems = replacer.exchanges.enumerated().compactMap { index, exchange -> String? in
+            let count = replay.bindings.texts.count
+            switch replay.entry(for: replay.file.placeholders.withOtherSecrets(exchange)) {
+            case .failure(let failure): return "\(exchange.summary) finds no entry in a replay. \(failure.description)"
+            case .success(index):
+                if replay.bindings.texts.count > count { binding.append(index) }
+                return nil
+            case .success(let found):
+                return
+                    "\(exchange.summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
+                    + "that an earlier request has sent in another place. Send the requests in the same order."
+            }
+        }
+        return problems.isEmpty ? problemsAtOnce(binding) : problems
     }
 
-    private func problems(sending sent: [RecordedExchange], in order: [Int], isSwapped: Bool) -> [String] {
-        var replay = replay
-        return order.compactMap { index in
-            let summary = replacer.exchanges[index].summary
-            switch replay.entry(for: sent[index]) {
-            case .failure(let failure):
-                let reason = isSwapped ? " if it is sent before a request that was in flight with it. Send one after the other." : "."
-                return "\(summary) finds no entry in a replay\(reason) \(failure.description)"
-            case .success(index): return nil
-            case .success(let found):
-                let (mine, other) = (replay.file.entries[index], replay.file.entries[found])
-                guard isSwapped else {
-                    return
-                        "\(summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
-                        + "that an earlier request has sent in another place. Send the requests in the same order."
-                }
-                // Nobody can tell two equal requests apart, not even the server.
-                if mine.request == other.request { return nil }
+    /// The requests that were in flight with one that differs only in a secret which neither has sent before.
+    ///
+    /// - Parameter binding: The entries that give a placeholder its text, in the order in which they began.
+    private func problemsAtOnce(_ binding: [Int]) -> [String] {
+        Dictionary(grouping: binding, by: replay.linesWithoutSecrets).values.flatMap { group in
+            var inFlight: [Int] = []
+            return group.compactMap { number -> String? in
+                let (exchange, request) = (replacer.exchanges[number], replay.file.entries[number].request)
+                inFlight.removeAll { replacer.exchanges[$0].order.end < exchange.order.begin }
+                defer { inFlight.append(number) }
+                guard inFlight.contains(where: { request.hasOtherSecrets(than: replay.file.entries[$0].request) }) else { return nil }
                 return
-                    "Two requests at once differ only in a secret: \(summary). A replay cannot tell them apart: send one after the other."
+                    "Two requests at once differ only in a secret: \(exchange.summary). A replay cannot tell them apart: send one after the other."
             }
         }
     }
 }
 
-extension [RecordedExchange] {
-    /// The indices in an order in which each two that were in flight together have changed places.
-    fileprivate var swappingInFlight: [Int] {
-        var (rest, order): ([Int], [Int]) = (Array<Int>(indices), [])
-        var ends = indices.sorted { self[$0].order.end > self[$1].order.end }
-        var isTaken = [Bool](repeating: false, count: count)
-        while let firstToEnd = ends.last {
-            guard !isTaken[firstToEnd] else {
-                ends.removeLast()
-                continue
-            }
-            // The last that began before any of the others had ended.
-            let inFlight = rest.prefix { self[$0].order.begin <= self[firstToEnd].order.end }
-            let next = rest.remove(at: inFlight.count - 1)
-            order.append(next)
-            isTaken[next] = true
-        }
-        return order
+extension ComparedRequest {
+    /// Whether a line or a cookie of both differs. A cookie that only one side has is set at any moment.
+    fileprivate func hasOtherSecrets(than other: ComparedRequest) -> Bool {
+        lines != other.lines || cookies.values.contains { place, values in other.cookies.values[place].map { $0 != values } == true }
     }
 }
 
