@@ -49,7 +49,7 @@ struct Comparison: Sendable {
                 || compared.contains { $0.isField(name) }
         }
         return Self.stored.contains(key) || varying.contains(key) || CredentialNames.contains(key)
-            || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
+            || (names.hidden + compared).contains { $0.isField(name) }
     }
 
     /// The same, with the headers that a `Vary` of the responses names.
