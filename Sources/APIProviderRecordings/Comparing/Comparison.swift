@@ -93,9 +93,9 @@ struct Comparison: Sendable {
     /// A request as lines. A credential has one for its scheme, and one for each of its parts.
     func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
         let url = URLParts(placeholders.canonical(exchange.url))
-        let headers = exchange.headers.flatMap { name, value -> [(name: String, value: String)] in
+        let headers = stored(exchange).headers.flatMap { name, value -> [(name: String, value: String)] in
             let text = placeholders.canonical(value)
-            if !stores(header: name) || name.isField("Content-Type") && (exchange.body.isEmpty || isFromOtherProgram) { return [] }
+            if name.isField("Content-Type"), exchange.body.isEmpty || isFromOtherProgram { return [] }
             if name.isAuthorization {
                 return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) }
             }
@@ -130,12 +130,10 @@ struct Comparison: Sendable {
 extension RecordedExchange {
     /// Whether it is an operation of GraphQL that changes nothing.
     fileprivate var isGraphQLQuery: Bool {
-        struct Operation: Decodable { let query: String }
-        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body)
-        else {
+        guard method == "POST", type.mediaType.hasSuffix("json"), let query = Lines(json: body)?.texts(at: "query").first else {
             return false
         }
-        let text = operation.query.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = query.trimmingCharacters(in: .whitespacesAndNewlines)
         return ["query", "{", "fragment"].contains { text.hasPrefix($0) } && Self.change.matches(in: text).isEmpty
     }
 
@@ -159,9 +157,8 @@ extension String {
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
             // A text that is no pair is a dummy for both.
-            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
-            return [(".scheme", scheme), (".user", pair.user), (".password", pair.password)]
+            let pair = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return [(".scheme", scheme), (".user", pair.first ?? ""), (".password", pair.last ?? "")]
         }
         let parameters = rest.utf8.contains(where: { ",\"".utf8.contains($0) }) ? Self.parameter.matches(in: rest) : []
         let others = parameters.map { (".\($0[1] ?? "")", $0[2] ?? $0[3] ?? "") }

@@ -221,7 +221,7 @@ extension String {
 
     /// The name as a word for a shell that is a regular expression which matches it.
     fileprivate var filterWord: String {
-        let expression = unicodeScalars.map { #"\.^$|?*+()[]{}/"#.unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        let expression = NSRegularExpression.escapedPattern(for: self)
         let isPlain = utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || $0 == UInt8(ascii: "_") }
         return isPlain ? expression : expression.shellWord
     }

@@ -10,7 +10,7 @@ struct SecretFinder {
     /// For each message, the values that are secret by their names.
     private(set) var named: [[NamedValue]]
     private(set) var seenNames: Set<String> = []
-    /// The names of values that look random, and these. Of each name, a few are looked at.
+    /// The names of values that look random, and these.
     private(set) var randomTexts: [String: [String]] = [:]
     let names: SecretNames
     private let messages: [Message]
@@ -19,15 +19,13 @@ struct SecretFinder {
     /// For each secret, the messages that have it, in any notation or, if it is common, under its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
-    /// Those that the program or the environment calls secret, and what cannot be anything else.
+    /// Those that the program or the environment calls secret, that have their names in requests, and what cannot be anything else.
     private var given: Set<Int> = []
     private var inCookies: Set<Int> = []
-    private var namedInRequests: Set<Int> = []
     /// The texts that the app has sent under no name of the list, and when.
     private var openTexts: [[UInt8]: Int] = [:]
     /// Short texts that responses have under no name of the list.
     private var clearTexts: Set<[UInt8]> = []
-    private var nameCounts: [String: Int] = [:]
 
     /// - Parameters:
     ///   - values: Of each message.
@@ -89,15 +87,13 @@ struct SecretFinder {
         if value.kind == .cookie { inCookies.insert(index) }
         guard !messages[number].isResponse, !value.isOfPerson else { return }
         secrets[index].places.insert(value.place.general)
-        if value.kind != .cookie { namedInRequests.insert(index) }
+        if value.kind != .cookie { given.insert(index) }
     }
 
     /// Keeps what is to be known of a value that is no secret by its name.
     private mutating func see(_ value: NamedValue, in number: Int) {
         let isResponse = messages[number].isResponse
         if !isResponse, openTexts[Array(value.text.utf8)] == nil { openTexts[Array(value.text.utf8)] = messages[number].time }
-        nameCounts[value.name, default: 0] += 1
-        guard nameCounts[value.name, default: 0] <= 20 else { return }
         if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
         if isResponse, value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
     }
@@ -160,8 +156,7 @@ struct SecretFinder {
             // What a response also has in clear, the app may have from there.
             let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
-            let isNamed = given.contains(index) || namedInRequests.contains(index)
-            if !isNamed, let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
+            if !given.contains(index), let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }
                 secrets[index].isCommon = true
