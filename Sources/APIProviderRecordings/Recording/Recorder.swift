@@ -25,9 +25,9 @@ final class Recorder: Sendable {
             exchange.order.end = order
         }
 
-        /// The app no longer waits. It has the received part of a stream.
-        mutating func leave() {
-            exchange.failure = RecordedExchange.left
+        /// The app has the received part of a stream alone.
+        mutating func breakOff(_ reason: String = RecordedExchange.left) {
+            exchange.failure = reason
             if !isStream { exchange.response = nil }
         }
     }
@@ -51,7 +51,7 @@ final class Recorder: Sendable {
             state.items.map { item in
                 var item = item
                 if !item.isEnded {
-                    item.leave()
+                    item.breakOff()
                     item.end(at: state.events + 1)
                 }
                 return item.exchange
@@ -98,13 +98,13 @@ final class Recorder: Sendable {
                         cancellation.disposable = reading
                         deliver(answer)
                     case .failure(let error):
-                        self.fail(number, error)
+                        self.end(number) { $0.breakOff(error.recordedReason) }
                         deliver(.failure(error.withoutRequest))
                     }
                 }
             }
             return Disposables.create { [self] in
-                end(number) { $0.leave() }
+                end(number) { $0.breakOff() }
                 DispatchQueue.global().async { cancellation.dispose() }
             }
         }
@@ -126,10 +126,10 @@ final class Recorder: Sendable {
                 end(number)
                 feed.finish()
             } catch is CancellationError {
-                end(number) { $0.leave() }
+                end(number) { $0.breakOff() }
                 feed.fail(URLError(.cancelled))
             } catch {
-                fail(number, error)
+                end(number) { $0.breakOff(error.recordedReason) }
                 feed.fail(error.withoutRequest)
             }
         }
@@ -149,13 +149,6 @@ final class Recorder: Sendable {
             body(&state.items[number])
             state.items[number].end(at: state.events)
             state.events += 1
-        }
-    }
-
-    private func fail(_ number: Int, _ error: any Error) {
-        end(number) { item in
-            item.exchange.failure = error.recordedReason
-            if !item.isStream { item.exchange.response = nil }
         }
     }
 }
