@@ -222,6 +222,17 @@ struct ReplayTests {
         let sent = [order(carl, "GET", 0, 0), order(dora, "GET", 0, 0), order(dora, "POST", 0, 0), order(carl, "POST", 0, 0)]
         #expect(outcome(known + atOnce, sending: sent) == [0, 1, 3, 2])
         #expect(NewRecording(atOnce).problems.count == 1)
+        // Of these, each sends both secrets.
+        let crossing = [(ann, bob), (bob, ann)].enumerated().map { number, users -> RecordedExchange in
+            var request = sending("{\"password\":\"\(users.0)\"}", headers: ["X-Api-Key": users.1], answer: "\(number)")
+            request.order = (number, number + 2)
+            return request
+        }
+        #expect(NewRecording(crossing).problems.count == 1)
+        // A third that has both secrets may come last.
+        var third = crossing[0]
+        third.order = (2, 4)
+        #expect(NewRecording([order(ann, "GET", 0, 5), order(bob, "GET", 1, 3), third]).problems.count == 1)
     }
 
     @Test("A cookie that only one side has is no mismatch, and decides between entries that match")

@@ -47,9 +47,6 @@ struct Replay: Sendable {
         return Lines(request.lines.values.filter { !places.contains($0.key) && !(file.comparison.isForAnyHost && $0.key == "host") })
     }
 
-    /// The lines of an entry that have no placeholder of a secret.
-    func linesWithoutSecrets(of number: Int) -> Lines { key(file.entries[number].request, Set(file.entries[number].places)) }
-
     /// The entries that have answered no request.
     var unused: [RecordedFile.Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { file.entries[$0] } }
 
@@ -61,33 +58,41 @@ struct Replay: Sendable {
 
     // MARK: - Choosing
 
-    private struct Candidate {
-        let queue: Int
-        let bindings: Bindings
+    /// An entry that may answer, and the texts that placeholders then have.
+    struct Choice {
+        let number: Int
+        fileprivate let queue: Int
+        fileprivate let bindings: Bindings
         /// How many placeholders get a text for the first time (but for those of cookies, which may be set at any moment), whether the host
         /// differs, whether the cookies do, and whether it is used up. Then the first unused or the last used entry. The least is the best.
-        let rank: (Int, Int, Int, Int, Int)
+        fileprivate let rank: (Int, Int, Int, Int, Int)
     }
 
     /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
+        choice(for: exchange).map { choice in
+            queues[choice.queue].uses += 1
+            bindings = choice.bindings
+            return choice.number
+        }
+    }
+
+    /// Chooses the entry that would answer now.
+    func choice(for exchange: RecordedExchange) -> Result<Choice, Failure> {
         let request = file.comparison.request(exchange, file.placeholders)
         let found = index.flatMap { places, queues in queues[key(request, places)] ?? [] }
-        guard let best = found.compactMap({ candidate($0, request) }).min(by: { $0.rank < $1.rank }) else {
+        guard let best = found.compactMap({ choice($0, request) }).min(by: { $0.rank < $1.rank }) else {
             return .failure(failure(of: exchange, request))
         }
-        let queue = queues[best.queue]
-        if queue.isUsedUp, !file.comparison.mayRepeat(exchange) {
+        guard !queues[best.queue].isUsedUp || file.comparison.mayRepeat(exchange) else {
             let other = found.map { queues[$0] }.first { !$0.isUsedUp }
-            return .failure(Failure(description: usedUp(queue, other: other)))
+            return .failure(Failure(description: usedUp(queues[best.queue], other: other)))
         }
-        queues[best.queue].uses += 1
-        bindings = best.bindings
-        return .success(queue.next)
+        return .success(best)
     }
 
     /// `nil` if the entries do not match, although all lines without placeholders do.
-    private func candidate(_ number: Int, _ request: ComparedRequest) -> Candidate? {
+    private func choice(_ number: Int, _ request: ComparedRequest) -> Choice? {
         let (queue, entry) = (queues[number], file.entries[queues[number].next])
         var bindings = bindings
         guard entry.request.cookies.values.keys.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
@@ -95,8 +100,8 @@ struct Replay: Sendable {
         guard entry.places.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
         let hasOtherHost = request["host"] != entry.request["host"]
         let hasOtherCookies = request.cookies.values.keys != entry.request.cookies.values.keys
-        return Candidate(
-            queue: number, bindings: bindings,
+        return Choice(
+            number: queue.next, queue: number, bindings: bindings,
             rank: (
                 bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0, queue.isUsedUp ? 1 : 0,
                 queue.isUsedUp ? -queue.next : queue.next
