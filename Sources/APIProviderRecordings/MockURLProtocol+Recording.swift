@@ -117,7 +117,7 @@ extension MockURLProtocol {
         var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
         guard !exchanges.isEmpty else { return nil }
         for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
-        let names = SecretNames(hiding: traffic.flatMap { $0.names.hidden.names }, keeping: traffic.flatMap { $0.names.kept.names })
+        let names = SecretNames(hiding: traffic.flatMap(\.names.hidden), keeping: traffic.flatMap(\.names.kept))
         let comparison = Comparison(names)
         let replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: ProcessInfo.processInfo.environment)
         guard replacer.problems.isEmpty else {

@@ -123,7 +123,7 @@ struct AttackTests {
                 for entry in recording.file.log.entries {
                     let texts = [entry.request.url, entry.request.postData?.text ?? "", entry.response?.content?.text ?? ""]
                     let fields = (entry.request.headers ?? []) + (entry.response?.headers ?? [])
-                    for text in texts + fields.map(\.value) {
+                    for text in texts + fields.compactMap(\.value) {
                         let isFound = Self.readings(of: text).contains { $0.contains(secret) }
                         #expect(!isFound, "\(marking), \(place): \(text)")
                     }

@@ -291,7 +291,6 @@ extension RandomAPI {
                 let response = response(index, state)
                 exchanges[index].response = response
                 exchanges[index].order.end = order
-                exchanges[index].duration = 1
                 order += 1
                 _ = take(response, of: index, &state)
             }

@@ -208,6 +208,33 @@ struct ReplayTests {
         #expect(outcome(recorded, sending: [order(0), order(0)]) == [0, nil])
     }
 
+    @Test("Requests at once that differ only in a secret are refused, unless both secrets have been sent before")
+    func atOnce() {
+        func order(_ user: String, _ method: String, _ begin: Int, _ end: Int) -> RecordedExchange {
+            var order = exchange(method, "https://a.example/orders", headers: ["Authorization": "Bearer \(user)"], answer: user)
+            order.order = (begin, end)
+            return order
+        }
+        let (ann, bob) = ("annAAAA1111", "bobBBBB2222")
+        let known = [order(ann, "GET", 0, 1), order(bob, "GET", 2, 3)]
+        let atOnce = [order(ann, "POST", 4, 7), order(bob, "POST", 5, 6)]
+        let (carl, dora) = ("carlCCCC3333", "doraDDDD4444")
+        let sent = [order(carl, "GET", 0, 0), order(dora, "GET", 0, 0), order(dora, "POST", 0, 0), order(carl, "POST", 0, 0)]
+        #expect(outcome(known + atOnce, sending: sent) == [0, 1, 3, 2])
+        #expect(NewRecording(atOnce).problems.count == 1)
+        // Of these, each sends both secrets.
+        let crossing = [(ann, bob), (bob, ann)].enumerated().map { number, users -> RecordedExchange in
+            var request = sending("{\"password\":\"\(users.0)\"}", headers: ["X-Api-Key": users.1], answer: "\(number)")
+            request.order = (number, number + 2)
+            return request
+        }
+        #expect(NewRecording(crossing).problems.count == 1)
+        // A third that has both secrets may come last.
+        var third = crossing[0]
+        third.order = (2, 4)
+        #expect(NewRecording([order(ann, "GET", 0, 5), order(bob, "GET", 1, 3), third]).problems.count == 1)
+    }
+
     @Test("A cookie that only one side has is no mismatch, and decides between entries that match")
     func cookies() {
         let secret = "abcDEF123456789xyz"

@@ -76,6 +76,13 @@ struct VerifyingTests {
         }
     }
 
+    @Test("A GET that is sent once more than it was recorded is no change")
+    func repeated() async throws {
+        for (mode, count) in [(Recording.Mode.record, 1), (.verify, 2)] {
+            try await test.run(mode, from: server { _ in "[1]" }) { for _ in 0..<count { _ = try await $0.text(.get, "/a") } }
+        }
+    }
+
     @Test("New secrets are no change, and a server that is down is the error of the test")
     func secrets() async throws {
         let number = Locked(0)

@@ -32,7 +32,7 @@ struct DemoRecordingTests {
         #expect(other.status == 1 && other.error.contains(#"query q: expected "swift", got "rust""#), "\(other.error)")
         let broken = try await Program(["search", "swift"], environment: ["RECORDING": recording("{\n<<<<<<< a\n")]).run()
         #expect(
-            broken.status == 1 && broken.error.contains("search.har, line 2: there is an unresolved merge conflict."), "\(broken.error)")
+            broken.status == 1 && broken.error.contains("search.har, line 2: this is not JSON."), "\(broken.error)")
     }
 }
 #endif

@@ -2,15 +2,15 @@ import APIProvider
 import Foundation
 
 /// A stub's expectation and the request's value, as two different lines.
-struct Mismatch {
-    let name: String
-    private(set) var expected: String
-    private(set) var actual: String
+package struct Mismatch {
+    package let name: String
+    package private(set) var expected: String
+    package private(set) var actual: String
 
     /// Shows two texts without secrets, around the first difference.
     ///
     /// Invisible differences, such as spaces, are escaped. Equal texts differed in their secrets.
-    init(_ name: String, expected: String, actual: String) {
+    package init(_ name: String, expected: String, actual: String) {
         var lines = Self.excerpts(expected.joined, actual.joined)
         let isSame = expected.hasSameBytes(as: actual)
         if !isSame, lines.0.visible == lines.1.visible { lines = Self.excerpts(expected.escaped, actual.escaped) }
@@ -60,7 +60,7 @@ struct Mismatch {
 }
 
 extension Mismatch: CustomStringConvertible {
-    var description: String {
+    package var description: String {
         """
         \(name.padding(toLength: 8, withPad: " ", startingAt: 0))expected  \(expected)
                 got       \(actual)

@@ -1,13 +1,14 @@
 import APIProvider
 import APIProviderMocks
 import Foundation
-import MiniRx
 
 /// A request as it is compared.
 struct ComparedRequest: Sendable, Hashable {
     /// Without what is ignored.
     var lines = Lines()
-    var cookies: [String: String] = [:]
+    var cookies = Lines()
+
+    subscript(place: String) -> [Lines.Value] { lines.values[place] ?? cookies.values[place] ?? [] }
 }
 
 /// What of a request is stored and compared.
@@ -24,7 +25,6 @@ struct Comparison: Sendable {
     private(set) var isFromOtherProgram = false
     /// The headers on which the responses say that they depend, in lower case.
     private var varying: Set<String> = []
-    private let known = Locked<[String: Bool]>([:])
 
     init(
         _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
@@ -49,7 +49,7 @@ struct Comparison: Sendable {
                 || compared.contains { $0.isField(name) }
         }
         return Self.stored.contains(key) || varying.contains(key) || CredentialNames.contains(key)
-            || names.hidden.contains(name, isHeader: true) || compared.contains { $0.isField(name) }
+            || (names.hidden + compared).contains { $0.isField(name) }
     }
 
     /// The same, with the headers that a `Vary` of the responses names.
@@ -93,9 +93,9 @@ struct Comparison: Sendable {
     /// A request as lines. A credential has one for its scheme, and one for each of its parts.
     func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
         let url = URLParts(placeholders.canonical(exchange.url))
-        let headers = exchange.headers.flatMap { name, value -> [(name: String, value: String)] in
+        let headers = stored(exchange).headers.flatMap { name, value -> [(name: String, value: String)] in
             let text = placeholders.canonical(value)
-            if !stores(header: name) || name.isField("Content-Type") && (exchange.body.isEmpty || isFromOtherProgram) { return [] }
+            if name.isField("Content-Type"), exchange.body.isEmpty || isFromOtherProgram { return [] }
             if name.isAuthorization {
                 return text.trimmingCharacters(in: .whitespaces).partsOfCredential.map { ("\(name)\($0.part)", $0.text) }
             }
@@ -107,22 +107,11 @@ struct Comparison: Sendable {
     }
 
     func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        var (values, cookies): ([String: [Lines.Value]], [String: String]) = (lines(of: exchange, placeholders).values, [:])
-        for (place, texts) in values {
-            let isCookie = place.hasPrefix("cookie ")
-            if isIgnored(place) || place.isSignature || isCookie { values[place] = nil }
-            if isCookie, !isIgnored(place) { cookies[String(place.dropFirst("cookie ".count))] = texts.first?.text }
+        let values = lines(of: exchange, placeholders).values.filter { place, _ in
+            !place.isSignature && !ignored.contains { place.isPlace(named: $0) }
         }
-        return ComparedRequest(lines: Lines(values), cookies: cookies)
-    }
-
-    private func isIgnored(_ place: String) -> Bool {
-        guard !ignored.isEmpty else { return false }
-        // Each value of a large body asks for its place.
-        if let isIgnored = known.withLock({ $0[place] }) { return isIgnored }
-        let isIgnored = ignored.contains { place.isPlace(named: $0) }
-        known.withLock { $0[place] = isIgnored }
-        return isIgnored
+        return ComparedRequest(
+            lines: Lines(values.filter { !$0.key.hasPrefix("cookie ") }), cookies: Lines(values.filter { $0.key.hasPrefix("cookie ") }))
     }
 
     // MARK: - Repeating
@@ -141,12 +130,10 @@ struct Comparison: Sendable {
 extension RecordedExchange {
     /// Whether it is an operation of GraphQL that changes nothing.
     fileprivate var isGraphQLQuery: Bool {
-        struct Operation: Decodable { let query: String }
-        guard method == "POST", type.mediaType.hasSuffix("json"), let operation = try? JSONDecoder().decode(Operation.self, from: body)
-        else {
+        guard method == "POST", type.mediaType.hasSuffix("json"), let query = Lines(json: body)?.texts(at: "query").first else {
             return false
         }
-        let text = operation.query.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = query.trimmingCharacters(in: .whitespacesAndNewlines)
         return ["query", "{", "fragment"].contains { text.hasPrefix($0) } && Self.change.matches(in: text).isEmpty
     }
 
@@ -170,9 +157,8 @@ extension String {
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
             // A text that is no pair is a dummy for both.
-            let halves = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            let pair = rest.basicPair ?? (user: halves.first ?? "", password: halves.last ?? "")
-            return [(".scheme", scheme), (".user", pair.user), (".password", pair.password)]
+            let pair = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return [(".scheme", scheme), (".user", pair.first ?? ""), (".password", pair.last ?? "")]
         }
         let parameters = rest.utf8.contains(where: { ",\"".utf8.contains($0) }) ? Self.parameter.matches(in: rest) : []
         let others = parameters.map { (".\($0[1] ?? "")", $0[2] ?? $0[3] ?? "") }

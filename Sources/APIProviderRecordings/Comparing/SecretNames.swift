@@ -4,21 +4,10 @@ import Foundation
 /// The names under which the values of a recording are secret: those of the list, and what the test hides and keeps.
 struct SecretNames: Sendable {
     /// Names that the test gives, exactly as they are written. Those of headers are case-insensitive.
-    struct Given: Sendable {
-        let names: Set<String>
-        private let lowercased: Set<String>
+    let hidden: [String]
+    let kept: [String]
 
-        init(_ names: [String]) { (self.names, lowercased) = (Set(names), Set(names.map { $0.lowercased() })) }
-
-        func contains(_ name: String, isHeader: Bool) -> Bool {
-            !names.isEmpty && (isHeader ? lowercased.contains(name.lowercased()) : names.contains(name))
-        }
-    }
-
-    let hidden: Given
-    let kept: Given
-
-    init(hiding hidden: [String] = [], keeping kept: [String] = []) { (self.hidden, self.kept) = (Given(hidden), Given(kept)) }
+    init(hiding hidden: [String] = [], keeping kept: [String] = []) { (self.hidden, self.kept) = (hidden, kept) }
 
     /// The beginning of the placeholder of a value, such as `token`; `nil` if its names say nothing.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
@@ -27,9 +16,10 @@ struct SecretNames: Sendable {
             let match = CredentialNames.match(name)
             return name == "user" ? name : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
         }
-        if hidden.contains(name, isHeader: isHeader) { return name.asLabel }
-        if let name = value.names.dropLast().last(where: { hidden.contains($0, isHeader: false) }) { return name.asLabel }
-        guard !kept.contains(name, isHeader: isHeader) else { return nil }
+        if hidden.contains(where: { isHeader ? $0.isField(name) : $0 == name }) { return name.asLabel }
+        if let name = value.names.dropLast().last(where: hidden.contains) { return name.asLabel }
+        guard !kept.contains(where: { isHeader ? $0.isField(name) : $0 == name }) else { return nil }
+        if value.isOfPerson { return name.asLabel }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }
         // What stands in an object stands there as if it had the object's name, but for numbers.
@@ -37,18 +27,6 @@ struct SecretNames: Sendable {
         return value.names.dropLast().reversed().lazy.compactMap { CredentialNames.match($0) }.first.flatMap { label, strength in
             hides(value, strength, inResponse: isInResponse) ? label : nil
         }
-    }
-
-    static let claimsOfClients: Set = ["azp", "aud", "client_id"]
-    private static let claimsOfPersons: Set = [
-        "email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username",
-    ]
-
-    /// Whether a claim of a JWT may be a secret: under a name of the list, of who has recorded, or of the app.
-    func redacts(claim value: NamedValue) -> Bool {
-        guard value.isClaim else { return false }
-        return Self.claimsOfPersons.contains(value.name) || Self.claimsOfClients.contains(value.name)
-            || label(of: value, inResponse: true) != nil
     }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {

@@ -5,8 +5,6 @@ import Foundation
 extension HARFile.Entry {
     init(_ exchange: RecordedExchange) {
         startedDateTime = exchange.started.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
-        time = (exchange.duration * 1000).rounded()
-        timings = Timings(wait: time)
         let (text, encoding) = exchange.body.harText
         request = HARFile.Request(
             method: exchange.method, url: exchange.url, headers: exchange.headers.harFields,
@@ -34,38 +32,34 @@ extension HARFile.Entry {
         // Proxyman writes methods in lower case.
         var exchange = RecordedExchange(method: request.method.uppercased(), url: String(request.url.prefix { $0 != "#" }))
         exchange.started = startedDateTime.flatMap(Date.init(iso8601:)) ?? .distantPast
-        exchange.duration = (time ?? 0) / 1000
         exchange.headers = HTTPHeaders(har: request.headers ?? [])
-        request.readBody(into: &exchange)
+        let problemOfBody = request.readBody(into: &exchange)
         guard let response else { return (exchange, "the recording has no response") }
         let problem = response.read(into: &exchange)
-        return (exchange, problem)
+        return (exchange, problem ?? problemOfBody)
     }
 }
 
 extension HARFile.Request {
-    fileprivate func readBody(into exchange: inout RecordedExchange) {
-        guard let postData else { return }
+    /// Returns the reason why it cannot be compared; `nil` if it can.
+    fileprivate func readBody(into exchange: inout RecordedExchange) -> String? {
+        guard let postData else { return nil }
         if exchange.type.isEmpty, let type = postData.mimeType, !type.isEmpty { exchange.headers["Content-Type"] = type }
         guard let text = postData.text, !text.isEmpty else {
-            let fields = (postData.params ?? []).map { (name: $0.name, value: $0.value) }
-            if exchange.type.mediaType == "application/x-www-form-urlencoded" {
-                exchange.body = Data(fields.map { "\($0.name.escapedAsValue)=\($0.value.escapedAsValue)" }.joined(separator: "&").utf8)
-            } else if !fields.isEmpty {
-                exchange.headers["Content-Type"] = "multipart/form-data; boundary=har"
-                let parts = fields.map { "--har\r\nContent-Disposition: form-data; name=\"\($0.name)\"\r\n\r\n\($0.value)\r\n" }
-                exchange.body = Data((parts.joined() + "--har--\r\n").utf8)
-            }
-            return
+            let fields = (postData.params ?? []).map { "\($0.name.escapedAsValue)=\(($0.value ?? "").escapedAsValue)" }
+            let isForm = exchange.type.mediaType == "application/x-www-form-urlencoded"
+            if isForm { exchange.body = Data(fields.joined(separator: "&").utf8) }
+            return isForm || fields.isEmpty ? nil : "the body of its request was not saved as text"
         }
         exchange.body = postData._encoding == "base64" ? Data(base64Encoded: text) ?? Data() : Data(text.utf8)
-        guard exchange.type.isEmpty, text.hasPrefix("Content-"), let end = text.range(of: "\r\n\r\n") else { return }
+        guard exchange.type.isEmpty, text.hasPrefix("Content-"), let end = text.range(of: "\r\n\r\n") else { return nil }
         // Firefox saves a form with the headers that belong to it.
         for line in text[..<end.lowerBound].components(separatedBy: "\r\n") {
             let halves = line.split(separator: ":", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
             if halves.count == 2 { exchange.headers[halves[0]] = halves[1] }
         }
         exchange.body = Data(text[end.upperBound...].utf8)
+        return nil
     }
 }
 
@@ -83,29 +77,21 @@ extension HARFile.Response {
         // The body in the file is complete and decompressed.
         let isCompressed = headers["Content-Encoding"].map { !$0.isField("identity") } ?? false
         (headers["Content-Encoding"], headers["Transfer-Encoding"]) = (nil, nil)
-        var body = Data()
-        if exchange.method != "HEAD", status != 204, let content {
-            guard let text = content.text else {
-                guard content.size ?? 0 > 0, 200...299 ~= status else { return finish(headers, body) }
-                return "its body was not saved; export the recording with the bodies of responses"
-            }
-            switch content.encoding?.lowercased() ?? "" {
-            case "", "utf-8", "utf8": body = Data(text.utf8)
-            case "base64":
-                // Charles adds line breaks.
-                guard let data = Data(base64Encoded: text.filter { !$0.isWhitespace }) else { return "its body is not Base64" }
-                body = data
-            case let encoding: return "the encoding \"\(encoding)\" of its body is unknown"
-            }
-            if isCompressed, body.starts(with: [0x1F, 0x8B]) { return "its body was saved compressed" }
+        exchange.response = .init(statusCode: status, headers: headers, body: Data())
+        guard exchange.method != "HEAD", status != 204, let content else { return nil }
+        guard let text = content.text else {
+            guard content.size ?? 0 > 0, 200...299 ~= status else { return nil }
+            return "its body was not saved; export the recording with the bodies of responses"
         }
-        return finish(headers, body)
-
-        func finish(_ headers: HTTPHeaders, _ body: Data) -> String? {
-            // A browser's 304 has the body of its cache.
-            exchange.response = .init(statusCode: status == 304 && !body.isEmpty ? 200 : status, headers: headers, body: body)
-            return nil
-        }
+        let encoding = content.encoding?.lowercased() ?? ""
+        guard ["", "utf-8", "utf8", "base64"].contains(encoding) else { return "the encoding \"\(encoding)\" of its body is unknown" }
+        // Charles adds line breaks.
+        let body = encoding == "base64" ? Data(base64Encoded: text.filter { !$0.isWhitespace }) : Data(text.utf8)
+        guard let body else { return "its body is not Base64" }
+        if isCompressed, body.starts(with: [0x1F, 0x8B]) { return "its body was saved compressed" }
+        // A browser's 304 has the body of its cache.
+        exchange.response = .init(statusCode: status == 304 && !body.isEmpty ? 200 : status, headers: headers, body: body)
+        return nil
     }
 }
 
@@ -114,7 +100,7 @@ extension HTTPHeaders {
     fileprivate init(har fields: [HARFile.Field]) {
         self.init()
         for field in fields {
-            let value = field.value.split(whereSeparator: \.isNewline).joined(separator: ", ")
+            let value = (field.value ?? "").split(whereSeparator: \.isNewline).joined(separator: ", ")
             guard (try? HTTPHeaders.check(field.name, value)) != nil else { continue }
             self[field.name] = self[field.name].map { "\($0), \(value)" } ?? value
         }

@@ -98,13 +98,13 @@ struct Expression: Sendable {
     }
 
     /// For each match, the whole and its groups.
-    func matches(in text: String) -> [[String?]] { results(in: text).map(\.groups) }
+    func matches(in text: String) -> [[String?]] { results(in: text).map { $0.groups.map { $0.map(String.init) } } }
 
     /// The text with another in place of each match; `nil` leaves a match as it is.
     func replacing(in text: String, _ replacement: ([String?]) -> String?) -> String {
         var (output, end) = ("", text.startIndex)
         for (range, groups) in results(in: text) {
-            guard let other = replacement(groups) else { continue }
+            guard let other = replacement(groups.map { $0.map(String.init) }) else { continue }
             output += text[end..<range.lowerBound] + other
             end = range.upperBound
         }
@@ -113,18 +113,18 @@ struct Expression: Sendable {
 
     /// The places of the last group in UTF-8, and what stands there.
     func places(in text: String) -> [(range: Range<Int>, text: String)] {
-        (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
-            Range(result.range(at: result.numberOfRanges - 1), in: text).map { range in
-                let start = text.utf8.distance(from: text.startIndex, to: range.lowerBound)
-                return (start..<start + text[range].utf8.count, String(text[range]))
+        results(in: text).compactMap { _, groups in
+            groups.last?.map { group in
+                let start = text.utf8.distance(from: text.startIndex, to: group.startIndex)
+                return (start..<start + group.utf8.count, String(group))
             }
         }
     }
 
-    private func results(in text: String) -> [(range: Range<String.Index>, groups: [String?])] {
+    private func results(in text: String) -> [(range: Range<String.Index>, groups: [Substring?])] {
         (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
             Range(result.range, in: text).map { whole in
-                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { String(text[$0]) } })
+                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { text[$0] } })
             }
         }
     }

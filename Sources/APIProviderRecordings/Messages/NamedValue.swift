@@ -22,6 +22,12 @@ struct NamedValue {
 
     var name: String { names.last ?? "" }
 
+    /// Whether it is the claim of a JWT that says who has recorded.
+    var isOfPerson: Bool {
+        let claims = ["email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username"]
+        return isClaim && claims.contains(name)
+    }
+
     /// The text without the scheme of a credential and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
 

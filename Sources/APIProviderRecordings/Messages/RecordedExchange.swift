@@ -31,8 +31,6 @@ public struct RecordedExchange: Sendable {
     /// The reason for a missing or incomplete response.
     var failure: String?
     var started = Date()
-    /// In seconds.
-    var duration = 0.0
     /// The places of the request and of the end of its response among all events of a recording.
     var order = (begin: 0, end: 0)
     /// The program's secrets.

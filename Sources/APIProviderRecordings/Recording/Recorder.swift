@@ -18,18 +18,16 @@ final class Recorder: Sendable {
         var isEnded = false
         /// Whether the app has the received part of a running response.
         var isStream = false
-        let start = DispatchTime.now()
         let cancellation: any Disposable
 
         mutating func end(at order: Int) {
             isEnded = true
             exchange.order.end = order
-            exchange.duration = Double(DispatchTime.now().uptimeNanoseconds - start.uptimeNanoseconds) / 1e9
         }
 
-        /// The app no longer waits. It has the received part of a stream.
-        mutating func leave() {
-            exchange.failure = RecordedExchange.left
+        /// The app has the received part of a stream alone.
+        mutating func breakOff(_ reason: String = RecordedExchange.left) {
+            exchange.failure = reason
             if !isStream { exchange.response = nil }
         }
     }
@@ -53,7 +51,7 @@ final class Recorder: Sendable {
             state.items.map { item in
                 var item = item
                 if !item.isEnded {
-                    item.leave()
+                    item.breakOff()
                     item.end(at: state.events + 1)
                 }
                 return item.exchange
@@ -95,54 +93,48 @@ final class Recorder: Sendable {
                 streamed.bodyDestination = .stream()
                 sending.disposable = transport.send(streamed).subscribe { event in
                     switch event {
-                    case .success(let response): cancellation.disposable = self.read(response, of: request, number, deliver)
-                    case .failure(let error): deliver(self.fail(number, error))
+                    case .success(let response):
+                        let (answer, reading) = self.read(response, of: request, number)
+                        cancellation.disposable = reading
+                        deliver(answer)
+                    case .failure(let error):
+                        self.end(number) { $0.breakOff(error.recordedReason) }
+                        deliver(.failure(error.withoutRequest))
                     }
                 }
             }
             return Disposables.create { [self] in
-                end(number) { $0.leave() }
+                end(number) { $0.breakOff() }
                 DispatchQueue.global().async { cancellation.dispose() }
             }
         }
     }
 
-    /// Delivers the head of a stream at once, and any other response as a whole. Returns a disposable that stops reading.
-    private func read(
-        _ response: APIResponse, of request: PreparedRequest, _ number: Int, _ deliver: @escaping @Sendable (Answer) -> Void
-    ) -> any Disposable {
-        let head = response.headWithoutEncoding
-        let hasLines = response.value(forHTTPHeaderField: "Content-Type")?.mediaType.isStreamOfLines == true
-        let feed = request.bodyDestination.isStream || hasLines ? StreamFeed() : nil
+    /// The answer, whose body comes as it is read. Dispose the disposable to stop reading.
+    private func read(_ response: APIResponse, of request: PreparedRequest, _ number: Int) -> (answer: Answer, reading: any Disposable) {
+        let (head, feed) = (response.headWithoutEncoding, StreamFeed())
         withItem(number) { item in
-            item.isStream = feed != nil
             item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())
+            item.isStream = request.bodyDestination.isStream || item.exchange.response?.type.mediaType.isStreamOfLines == true
         }
         let task = Task { [self] in
-            var body = Data()
             do {
                 for try await chunk in ByteStream(response) {
-                    if feed == nil { body += chunk }
                     withItem(number) { $0.exchange.response?.body += chunk }
-                    feed?.send(chunk)
+                    feed.send(chunk)
                 }
                 end(number)
-                feed?.finish()
-                if feed == nil { deliver(Answer(head: head, steps: body.isEmpty ? [] : [.data(body)])) }
+                feed.finish()
             } catch is CancellationError {
-                end(number) { $0.leave() }
-                feed?.fail(URLError(.cancelled))
-                if feed == nil { deliver(.failure(URLError(.cancelled))) }
+                end(number) { $0.breakOff() }
+                feed.fail(URLError(.cancelled))
             } catch {
-                let failure = fail(number, error)
-                if let feed { feed.fail(error.withoutRequest) } else { deliver(failure) }
+                end(number) { $0.breakOff(error.recordedReason) }
+                feed.fail(error.withoutRequest)
             }
         }
-        if let feed {
-            feed.onCancel { DispatchQueue.global().async { task.cancel() } }
-            deliver(Answer(head: head, feed: feed))
-        }
-        return Disposables.create { task.cancel() }
+        feed.onCancel { DispatchQueue.global().async { task.cancel() } }
+        return (Answer(head: head, feed: feed), Disposables.create { task.cancel() })
     }
 
     // MARK: - The state
@@ -158,14 +150,6 @@ final class Recorder: Sendable {
             state.items[number].end(at: state.events)
             state.events += 1
         }
-    }
-
-    private func fail(_ number: Int, _ error: any Error) -> Answer {
-        end(number) { item in
-            item.exchange.failure = error.recordedReason
-            if !item.isStream { item.exchange.response = nil }
-        }
-        return .failure(error.withoutRequest)
     }
 }
 

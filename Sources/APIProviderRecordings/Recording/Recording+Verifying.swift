@@ -7,22 +7,13 @@ extension Recording {
     /// whose kind is another. Other values and more members are no change.
     func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
         let new = newRecording(of: exchanges, test: "").replay.file
-        /// The lines of a request without the numbers of its placeholders.
-        func key(_ request: ComparedRequest, _ placeholders: Placeholders) -> [String] {
-            request.lines.values.flatMap { place, values in
-                values.map { value in
-                    let edits = placeholders.occurrences(in: value.text, at: place.general).map { ($0.range, [UInt8]()) }
-                    return "\(place): \(Array(value.text.utf8).applying(edits).text)"
-                }
-            }.sorted()
+        var replay = Replay(old)
+        let changes = new.entries.flatMap { entry in
+            let recorded = try? replay.entry(for: new.placeholders.withOtherSecrets(entry.exchange)).get()
+            let found = recorded.map { old.entries[$0].exchange.changes(in: entry.exchange) } ?? ["it is new"]
+            return found.map { "\(entry.exchange.summary): \($0)" }
         }
-        var olds = Dictionary(grouping: old.entries.reversed()) { key($0.request, old.placeholders) }
-        var changes: [String] = []
-        for entry in new.entries {
-            let recorded = olds[key(entry.request, new.placeholders)]?.popLast()?.exchange
-            changes += (recorded.map { $0.changes(in: entry.exchange) } ?? ["it is new"]).map { "\(entry.exchange.summary): \($0)" }
-        }
-        return changes + olds.values.flatMap { $0 }.map { "\($0.exchange.summary): it is gone" }.sorted()
+        return changes + replay.unused.map { "\($0.exchange.summary): it is gone" }
     }
 }
 

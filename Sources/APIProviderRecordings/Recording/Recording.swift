@@ -63,7 +63,7 @@ package struct Recording: Sendable {
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
         switch mode {
         case .replay: return try await replay(command, hasFailed, warn, operation)
-        case .record: return try await record(owner, at: place, hasFailed, warn, operation)
+        case .record: return try await record(owner, hasFailed, warn, operation)
         case .verify:
             let old = try readFile(orMakeItBy: command)
             let (result, exchanges) = try await ask(operation)
@@ -108,13 +108,10 @@ struct RecordedTraffic: Sendable {
 
 extension Recording {
     private func record<R>(
-        _ owner: String, at place: String, isolation: isolated (any Actor)? = #isolation, _ hasFailed: () -> Bool, _ warn: (String) -> Void,
+        _ owner: String, isolation: isolated (any Actor)? = #isolation, _ hasFailed: () -> Bool, _ warn: (String) -> Void,
         _ operation: () async throws -> R
     ) async throws -> R {
         _ = try oldFile(of: owner)
-        try FilesInUse.register(file, for: place)
-        var staysRegistered = false
-        defer { if !staysRegistered { FilesInUse.unregister(file) } }
         let scope = MockURLProtocol.current
         let notWritten = "\(file.lastPathComponent) was not written, because"
         let (result, exchanges): (R, [RecordedExchange])
@@ -140,7 +137,7 @@ extension Recording {
             let more = new.problems.count > 5 ? "\nand \(new.problems.count - 5) more" : ""
             throw MockFailure("\(file.lastPathComponent) was not written:\n\(new.problems.prefix(5).joined(separator: "\n"))\(more)")
         }
-        staysRegistered = true
+        try FilesInUse.register(file)
         let data = try new.file.data
         if data != old?.data {
             try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -156,15 +153,8 @@ extension Recording {
     private func oldFile(of owner: String) throws -> (data: Data, file: HARFile)? {
         guard let data = try? Data(contentsOf: file) else { return nil }
         let name = file.lastPathComponent
-        guard let old = try? HARFile(data, name: name) else {
-            // Of a conflict, the new one remains.
-            guard data.range(of: Data("_placeholders".utf8)) == nil else { return nil }
+        guard let old = try? HARFile(data, name: name), let other = old.log._test, old.log._placeholders != nil else {
             throw MockFailure("\(name) is no recording of a test, and is not written over. Name this one differently, or delete \(name).")
-        }
-        guard let other = old.log._test, old.log._placeholders != nil else {
-            throw MockFailure(
-                "\(name) is a file of \(old.log.creator?.name ?? "another program"), and is not written over. Name this one differently, or "
-                    + "delete \(name).")
         }
         guard other == owner else {
             throw MockFailure(
@@ -176,24 +166,15 @@ extension Recording {
 
 /// The files that tests of this process have recorded.
 private enum FilesInUse {
-    /// The places that name them, by the paths in lower case: some file systems do not tell case apart.
-    private static let places = Locked<[String: String]>([:])
+    /// The paths in lower case: some file systems do not tell case apart.
+    private static let paths = Locked<Set<String>>([])
 
-    static func register(_ file: URL, for place: String) throws {
-        let other = places.withLock { places in
-            let old = places[file.path.lowercased()]
-            if old == nil { places[file.path.lowercased()] = place }
-            return old
-        }
-        guard let other else { return }
-        let name = file.lastPathComponent
+    static func register(_ file: URL) throws {
+        guard !paths.withLock({ $0.insert(file.path.lowercased()).inserted }) else { return }
         throw MockFailure(
-            other == place
-                ? "This test has recorded \(name) already in this process. Run it once to record, and name a recording for each argument."
-                : "\(name) was recorded by \(other) in this process. Name this one differently.")
+            "\(file.lastPathComponent) was recorded already in this process. Name one recording for each test and each argument, and run the "
+                + "test once.")
     }
-
-    static func unregister(_ file: URL) { _ = places.withLock { $0.removeValue(forKey: file.path.lowercased()) } }
 }
 
 // MARK: - Replaying
@@ -240,7 +221,7 @@ extension String {
 
     /// The name as a word for a shell that is a regular expression which matches it.
     fileprivate var filterWord: String {
-        let expression = unicodeScalars.map { #"\.^$|?*+()[]{}/"#.unicodeScalars.contains($0) ? "\\\($0)" : "\($0)" }.joined()
+        let expression = NSRegularExpression.escapedPattern(for: self)
         let isPlain = utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || $0 == UInt8(ascii: "_") }
         return isPlain ? expression : expression.shellWord
     }

@@ -26,7 +26,7 @@ struct Pattern: Sendable {
     /// Whether a placeholder takes a text here.
     var isFree: Bool { !free.isEmpty }
 
-    func matches(_ text: String, _ attempt: inout Attempt) -> Bool {
+    func matches(_ text: String, _ bindings: inout Bindings) -> Bool {
         guard !isForgotten else { return true }
         let bytes = Array(text.utf8)
         guard bytes.starts(with: literals[0]) else { return false }
@@ -35,7 +35,7 @@ struct Pattern: Sendable {
             let isLast = literal.offset == placeholders.count - 1
             let end = isLast ? bytes.count - literal.element.count : bytes.firstOffset(of: literal.element, from: start) ?? start
             guard start <= end, bytes[end...].starts(with: literal.element),
-                attempt.takes(Array(bytes[start..<end]).text, for: placeholder, isFree: free.contains(placeholder))
+                bindings.takes(Array(bytes[start..<end]).text, for: placeholder, isFree: free.contains(placeholder))
             else { return false }
             start = end + literal.element.count
         }
@@ -45,29 +45,16 @@ struct Pattern: Sendable {
 
 /// The texts that placeholders have in one replay.
 struct Bindings: Sendable {
-    private(set) var texts: [String: String] = [:]
-    /// The placeholder of each text of eight bytes or more, for each beginning of placeholders.
-    fileprivate var owners: [String: [[UInt8]: String]] = [:]
-
-    mutating func take(_ attempt: Attempt) {
-        for (placeholder, text) in attempt.newTexts {
-            texts[placeholder] = text
-            if text.utf8.count >= 8 { owners[placeholder.label, default: [:]][Array(text.utf8)] = placeholder }
-        }
-    }
-}
-
-/// The texts that placeholders would get if an entry answered a request.
-struct Attempt {
-    private let bindings: Bindings
     private let placeholders: Placeholders
-    fileprivate(set) var newTexts: [String: String] = [:]
+    private(set) var texts: [String: String] = [:]
+    /// The texts of eight bytes or more, each behind the beginning of its placeholder. No other placeholder of that beginning has it.
+    private var taken: Set<[UInt8]> = []
 
-    init(_ bindings: Bindings, _ placeholders: Placeholders) { (self.bindings, self.placeholders) = (bindings, placeholders) }
+    init(_ placeholders: Placeholders) { self.placeholders = placeholders }
 
-    /// Whether a placeholder may stand for a text.
+    /// Whether a placeholder may stand for a text. If it has none, it has this one from now on.
     mutating func takes(_ text: String, for placeholder: String, isFree: Bool) -> Bool {
-        if let known = newTexts[placeholder] ?? bindings.texts[placeholder] {
+        if let known = texts[placeholder] {
             // It may stand in one place with escapes, and in another without.
             let (known, text) = (known.decodingEscapes, text.decodingEscapes)
             return known.hasSameBytes(as: text) || known.hasSameBytes(as: text.replacingOccurrences(of: "+", with: " "))
@@ -75,16 +62,10 @@ struct Attempt {
         guard isFree else { return text == placeholder }
         // Whoever sends a secret of a response here does not send the secret of the test.
         guard !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.placeholder) }) else { return false }
-        let label = placeholder.label
+        let label = placeholder.lastIndex(of: "-").map { placeholder[..<$0] } ?? ""
         if label == "state" || label == "nonce", !text.looksRandom { return false }
-        if text.utf8.count >= 8, bindings.owners[label]?[Array(text.utf8)] != nil { return false }
-        if text.utf8.count >= 8, newTexts.contains(where: { $0.value.hasSameBytes(as: text) && $0.key.label == label }) { return false }
-        newTexts[placeholder] = text
+        if text.utf8.count >= 8, !taken.insert(Array("\(label) \(text)".utf8)).inserted { return false }
+        texts[placeholder] = text
         return true
     }
-}
-
-extension String {
-    /// The beginning of a placeholder, such as `token`.
-    fileprivate var label: String { lastIndex(of: "-").map { String(self[..<$0]) } ?? "" }
 }

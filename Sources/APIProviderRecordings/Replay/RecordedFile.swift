@@ -12,9 +12,10 @@ struct RecordedFile: Sendable {
         let problem: String?
         /// The request as it is compared.
         let request: ComparedRequest
-        /// The lines with placeholders that match other texts. Those where one takes a text come first.
-        let patterns: [(place: String, values: [Pattern?])]
-        let cookiePatterns: [String: Pattern]
+        /// For the lines and cookies with placeholders that match other texts: those of their values.
+        fileprivate let patterns: [String: [Pattern?]]
+        /// The places of these lines. Those where a placeholder takes a text come first.
+        let places: [String]
     }
 
     let entries: [Entry]
@@ -63,30 +64,22 @@ extension RecordedFile.Entry {
         _ exchange: RecordedExchange, _ path: String, _ problem: String?, _ request: ComparedRequest, _ placeholders: Placeholders
     ) {
         (self.exchange, self.path, self.problem, self.request) = (exchange, path, problem, request)
-        let patterns = request.lines.values.map { place, values in
-            let general = place.general
-            return (place: place, values: values.map { Pattern($0.text, at: general, placeholders) })
+        let found = [request.lines, request.cookies].flatMap(\.values).map { place, values in
+            (place, values.map { Pattern($0.text, at: place.general, placeholders) })
         }
-        func isFree(_ values: [Pattern?]) -> Bool { values.contains { $0?.isFree == true } }
-        self.patterns = patterns.filter { $0.values.contains { $0 != nil } }.sorted { isFree($0.values) && !isFree($1.values) }
-        cookiePatterns = Dictionary(
-            uniqueKeysWithValues: request.cookies.compactMap { name, text in
-                Pattern(text, at: "cookie \(name)", placeholders).map { (name, $0) }
-            })
+        let patterns = Dictionary(uniqueKeysWithValues: found.filter { $1.contains { $0 != nil } })
+        func isFree(_ place: String) -> Bool { patterns[place]?.contains { $0?.isFree == true } == true }
+        self.patterns = patterns
+        places = patterns.keys.filter { request.lines.values[$0] != nil }.sorted { isFree($0) && !isFree($1) }
     }
 
-    /// Whether a line with placeholders has what was sent.
-    func matches(_ pattern: (place: String, values: [Pattern?]), _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
-        let (mine, sent) = (request.lines.values[pattern.place] ?? [], sent.lines.values[pattern.place] ?? [])
+    /// Whether a line has what was sent. A cookie that only one side has is no mismatch, because the moment at which it is set is a race.
+    func matches(_ place: String, _ sent: ComparedRequest, _ bindings: inout Bindings) -> Bool {
+        let (mine, sent) = (request[place], sent[place])
+        if place.hasPrefix("cookie "), mine.isEmpty || sent.isEmpty { return true }
         return mine.count == sent.count
-            && zip(zip(mine, sent), pattern.values).allSatisfy { values, pattern in
-                pattern.map { $0.matches(values.1.text, &attempt) } ?? (values.0 == values.1)
+            && zip(mine, sent).enumerated().allSatisfy { index, values in
+                patterns[place]?[index].map { $0.matches(values.1.text, &bindings) } ?? (values.0 == values.1)
             }
-    }
-
-    /// A cookie that only one side has is no mismatch, because the moment at which it is set is a race.
-    func matches(cookie name: String, _ sent: ComparedRequest, _ attempt: inout Attempt) -> Bool {
-        guard let sent = sent.cookies[name], let mine = request.cookies[name] else { return true }
-        return cookiePatterns[name]?.matches(sent, &attempt) ?? mine.utf8.elementsEqual(sent.utf8)
     }
 }

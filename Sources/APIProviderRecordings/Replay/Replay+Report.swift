@@ -4,13 +4,13 @@ import Foundation
 
 /// A line in which a request differs from an entry.
 private struct Difference: CustomStringConvertible {
-    let place: String
-    let expected: String
-    let actual: String
+    let mismatch: Mismatch
     /// Whether the app makes such a value anew in each run.
     let isMadeAnew: Bool
 
-    var description: String { "\(place): expected \(expected), got \(actual)" }
+    var place: String { mismatch.name }
+
+    var description: String { "\(place): expected \(mismatch.expected), got \(mismatch.actual)" }
 
     /// The name for `ignoring`.
     var name: String { place.hasPrefix("body.") ? String(place.general.dropFirst(5)) : place.startAndNames.names.last ?? "" }
@@ -43,34 +43,24 @@ extension Replay {
     }
 
     private func differences(of entry: RecordedFile.Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
-        var attempt = Attempt(bindings, file.placeholders)
-        let otherCookies = request.cookies.keys.sorted().filter { !entry.matches(cookie: $0, request, &attempt) }
-        var isMatching = Dictionary(uniqueKeysWithValues: entry.patterns.map { ($0.place, entry.matches($0, request, &attempt)) })
+        var bindings = bindings
+        let otherCookies = request.cookies.values.keys.sorted().filter { !entry.matches($0, request, &bindings) }
+        var isMatching = Dictionary(uniqueKeysWithValues: entry.places.map { ($0, entry.matches($0, request, &bindings)) })
         if file.comparison.isForAnyHost { isMatching["host"] = true }
-        let (mine, sent) = (entry.request.lines.values, request.lines.values)
         // A placeholder that the app sends as it is may be equal, and no match.
-        let equal = isMatching.filter { !$0.value && mine[$0.key] == sent[$0.key] }.keys.sorted()
-        let places = entry.request.lines.places(differingFrom: request.lines).filter { isMatching[$0] != true } + equal
-        let lines = places.map { place in (place, mine[place]?.first, sent[place]?.first) }
-        let cookies = otherCookies.map { name in
-            (
-                "cookie \(name)", entry.request.cookies[name].map { Lines.Value(kind: .text, text: $0) },
-                request.cookies[name].map { Lines.Value(kind: .text, text: $0) }
-            )
-        }
-        return (lines + cookies).map { place, expected, actual in
-            let texts = (expected?.text ?? "", actual?.text ?? "")
-            let start = texts.0.startOfExcerpt(comparedWith: texts.1)
-            var shown = [expected, actual].map { value in
-                guard let value, value.kind == .text else { return value?.description ?? "nothing" }
-                guard isSecret(value, at: place, exchange) else { return value.text.excerpt(from: start) }
+        let equal = isMatching.filter { !$0.value && entry.request[$0.key] == request[$0.key] }.keys.sorted()
+        let lines = entry.request.lines.places(differingFrom: request.lines).filter { isMatching[$0] != true }
+        return (lines + equal + otherCookies).map { place in
+            let values = [entry.request[place].first, request[place].first]
+            var shown = values.map { value in
+                guard let value, value.kind == .text, isSecret(value, at: place, exchange) else { return value?.description ?? "nothing" }
                 return value.text.isEmpty ? "an empty text" : "another text"
             }
             if equal.contains(place) { shown[0] = "the text that it stands for" }
-            // Both may look alike: `é` has one scalar, or two.
-            if shown[0] == shown[1], !texts.0.isEmpty { shown = [texts.0.showingScalars, texts.1.showingScalars] }
-            let isMadeAnew = place != "body" && texts.0.isMadeAnew(at: entry.exchange.started, as: texts.1)
-            return Difference(place: place, expected: shown[0], actual: shown[1], isMadeAnew: isMadeAnew)
+            let texts = values.map { $0?.text ?? "" }
+            return Difference(
+                mismatch: Mismatch(place, expected: shown[0], actual: shown[1]),
+                isMadeAnew: place != "body" && texts[0].isMadeAnew(at: entry.exchange.started, as: texts[1]))
         }
     }
 
@@ -84,22 +74,6 @@ extension Replay {
 // MARK: - Texts
 
 extension String {
-    /// The place from which to show both texts, so that the first 80 characters have the first difference.
-    fileprivate func startOfExcerpt(comparedWith other: String) -> Int {
-        let place = zip(self, other).prefix { $0 == $1 }.count
-        return max(count, other.count) <= 80 || place < 60 || self == other ? 0 : place - 30
-    }
-
-    /// 80 characters, in quotes.
-    fileprivate func excerpt(from start: Int) -> String {
-        let rest = dropFirst(start)
-        return ((start > 0 ? "…" : "") + rest.prefix(80) + (rest.count > 80 ? "…" : "")).debugDescription
-    }
-
-    fileprivate var showingScalars: String {
-        unicodeScalars.prefix(80).map { $0.isASCII ? "\($0)" : "\\u{\(String($0.value, radix: 16, uppercase: true))}" }.joined()
-    }
-
     /// Whether a program makes such values anew in each run: texts with UUIDs, times of the run, and random texts of one length.
     ///
     /// - Parameter started: When this text was recorded. The other is of now.

@@ -11,19 +11,33 @@ struct Replay: Sendable {
         var isCuredByRecording = true
     }
 
+    /// The entries with equal requests, in the order of the file.
+    private struct Queue {
+        var numbers: [Int]
+        var uses = 0
+
+        var isUsedUp: Bool { uses >= numbers.count }
+        /// The first unused entry, or else the last.
+        var next: Int { numbers[min(uses, numbers.count - 1)] }
+    }
+
     let file: RecordedFile
-    /// How many requests each entry has answered.
-    private(set) var uses: [Int]
-    private(set) var bindings = Bindings()
-    /// The entries that have placeholders at the same places, by their other lines.
+    private(set) var bindings: Bindings
+    private var queues: [Queue] = []
+    /// The queues whose requests have placeholders at the same places, by their other lines.
     private var index: [Set<String>: [Lines: [Int]]] = [:]
 
     init(_ file: RecordedFile) {
-        self.file = file
-        uses = Array(repeating: 0, count: file.entries.count)
+        (self.file, bindings) = (file, Bindings(file.placeholders))
+        var known: [ComparedRequest: Int] = [:]
         for (number, entry) in file.entries.enumerated() {
-            let places = Set(entry.patterns.map(\.place))
-            index[places, default: [:]][key(entry.request, places), default: []].append(number)
+            if let queue = known[entry.request] {
+                queues[queue].numbers.append(number)
+                continue
+            }
+            known[entry.request] = queues.count
+            index[Set(entry.places), default: [:]][key(entry.request, Set(entry.places)), default: []].append(queues.count)
+            queues.append(Queue(numbers: [number]))
         }
     }
 
@@ -33,68 +47,70 @@ struct Replay: Sendable {
         return Lines(request.lines.values.filter { !places.contains($0.key) && !(file.comparison.isForAnyHost && $0.key == "host") })
     }
 
+    /// The entries that have answered no request.
+    var unused: [RecordedFile.Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { file.entries[$0] } }
+
     /// The requests that differ from another only in the placeholders of secrets.
     var requestsToldApartByOrder: [String] {
-        index.values.flatMap { group in
-            group.values.compactMap { numbers in
-                let first = file.entries[numbers[0]]
-                return numbers.contains { file.entries[$0].request.lines != first.request.lines } ? first.exchange.summary : nil
-            }
-        }.sorted()
+        let groups = index.values.flatMap(\.values).map { group in group.map { file.entries[queues[$0].next] } }
+        return groups.filter { Set($0.map(\.request.lines)).count > 1 }.map { $0[0].exchange.summary }.sorted()
     }
 
     // MARK: - Choosing
 
-    private struct Candidate {
+    /// An entry that may answer, and the texts that placeholders then have.
+    struct Choice {
         let number: Int
-        let attempt: Attempt
+        fileprivate let queue: Int
+        fileprivate let bindings: Bindings
         /// How many placeholders get a text for the first time (but for those of cookies, which may be set at any moment), whether the host
-        /// differs, and whether the cookies do. The least is the best.
-        let rank: (Int, Int, Int)
+        /// differs, whether the cookies do, and whether it is used up. Then the first unused or the last used entry. The least is the best.
+        fileprivate let rank: (Int, Int, Int, Int, Int)
     }
 
     /// Chooses the entry that answers, and marks it as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
+        choice(for: exchange).map { choice in
+            queues[choice.queue].uses += 1
+            bindings = choice.bindings
+            return choice.number
+        }
+    }
+
+    /// Chooses the entry that would answer now.
+    func choice(for exchange: RecordedExchange) -> Result<Choice, Failure> {
         let request = file.comparison.request(exchange, file.placeholders)
-        let groups = index.compactMap { places, entries in entries[key(request, places)] }
-        // The first that is unused or, if there is a better one that is used, the last of those.
-        var best: Candidate?
-        for isUsed in [false, true] where best.map({ $0.rank > (0, 0, 0) }) != false {
-            for numbers in groups {
-                for number in isUsed ? numbers.reversed() : numbers where (uses[number] > 0) == isUsed {
-                    guard let candidate = candidate(number, request) else { continue }
-                    let isEarlier = best.map { !isUsed && candidate.rank == $0.rank && number < $0.number } == true
-                    if best.map({ candidate.rank < $0.rank }) != false || isEarlier { best = candidate }
-                    if candidate.rank == (0, 0, 0) { break }
-                }
-            }
+        let found = index.flatMap { places, queues in queues[key(request, places)] ?? [] }
+        guard let best = found.compactMap({ choice($0, request) }).min(by: { $0.rank < $1.rank }) else {
+            return .failure(failure(of: exchange, request))
         }
-        guard let best else { return .failure(failure(of: exchange, request)) }
-        if uses[best.number] > 0, !file.comparison.mayRepeat(exchange) {
-            let other = groups.joined().first { uses[$0] == 0 }
-            return .failure(Failure(description: usedUp(best.number, other: other)))
+        guard !queues[best.queue].isUsedUp || file.comparison.mayRepeat(exchange) else {
+            let other = found.map { queues[$0] }.first { !$0.isUsedUp }
+            return .failure(Failure(description: usedUp(queues[best.queue], other: other)))
         }
-        uses[best.number] += 1
-        bindings.take(best.attempt)
-        return .success(best.number)
+        return .success(best)
     }
 
-    /// `nil` if the entry does not match, although all lines without placeholders do.
-    private func candidate(_ number: Int, _ request: ComparedRequest) -> Candidate? {
-        let entry = file.entries[number]
-        var attempt = Attempt(bindings, file.placeholders)
-        guard entry.request.cookies.keys.allSatisfy({ entry.matches(cookie: $0, request, &attempt) }) else { return nil }
-        let count = attempt.newTexts.count
-        guard entry.patterns.allSatisfy({ entry.matches($0, request, &attempt) }) else { return nil }
-        let hasOtherHost = request.lines.values["host"] != entry.request.lines.values["host"]
-        let hasOtherCookies = request.cookies.keys != entry.request.cookies.keys
-        return Candidate(
-            number: number, attempt: attempt, rank: (attempt.newTexts.count - count, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0))
+    /// `nil` if the entries do not match, although all lines without placeholders do.
+    private func choice(_ number: Int, _ request: ComparedRequest) -> Choice? {
+        let (queue, entry) = (queues[number], file.entries[queues[number].next])
+        var bindings = bindings
+        guard entry.request.cookies.values.keys.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
+        let count = bindings.texts.count
+        guard entry.places.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
+        let hasOtherHost = request["host"] != entry.request["host"]
+        let hasOtherCookies = request.cookies.values.keys != entry.request.cookies.values.keys
+        return Choice(
+            number: queue.next, queue: number, bindings: bindings,
+            rank: (
+                bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0, queue.isUsedUp ? 1 : 0,
+                queue.isUsedUp ? -queue.next : queue.next
+            ))
     }
 
-    private func usedUp(_ number: Int, other: Int?) -> String {
-        let entry = file.entries[number]
-        if let other = other.map({ file.entries[$0] }) {
+    private func usedUp(_ queue: Queue, other: Queue?) -> String {
+        let entry = file.entries[queue.next]
+        if let other = other.map({ file.entries[$0.next] }) {
             return
                 "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(other.path)), which have one text now, or "
                 + "the wrong one."

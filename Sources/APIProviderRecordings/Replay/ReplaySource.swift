@@ -17,7 +17,7 @@ final class ReplaySource: Sendable {
     init(_ file: RecordedFile, hint: String? = nil) { (replay, self.file, self.hint) = (Locked(Replay(file)), file, hint) }
 
     /// The entries that have answered no request.
-    var unused: [RecordedFile.Entry] { zip(file.entries, replay.withLock(\.uses)).filter { $0.1 == 0 }.map(\.0) }
+    var unused: [RecordedFile.Entry] { replay.withLock(\.unused) }
 
     func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)

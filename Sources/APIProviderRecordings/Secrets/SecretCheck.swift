@@ -72,66 +72,21 @@ extension String {
 
 // MARK: - Base64
 
-/// The number of each character of Base64, that of RFC 4648 and that for URLs.
-private let sextets: [UInt8] = {
-    var sextets = [UInt8](repeating: 0xFF, count: 256)
-    for (value, byte) in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8.enumerated() {
-        sextets[Int(byte)] = UInt8(value)
-    }
-    (sextets[Int(UInt8(ascii: "-"))], sextets[Int(UInt8(ascii: "_"))]) = (62, 63)
-    return sextets
-}()
-
 extension [UInt8] {
-    /// What each word of eleven characters or more would be in Base64. A shorter one has no secret of eight bytes.
-    ///
-    /// A word goes on behind a line break and the spaces after it. Other characters may stand right in front of the Base64, so a word is
-    /// decoded four times: from each of its first four characters.
+    /// What the text would be in Base64, wherever that begins: its letters, digits and marks of Base64, without all else between them such as
+    /// line breaks, decoded from each of the first four.
     fileprivate func decodingBase64() -> [UInt8] {
-        // The loops call no function, because tests are built without the optimizer.
-        [UInt8](unsafeUninitializedCapacity: 4 * count) { output, size in
-            var buffer = [UInt8](repeating: 0, count: count)
-            withUnsafeBufferPointer { text in
-                sextets.withUnsafeBufferPointer { sextets in
-                    buffer.withUnsafeMutableBufferPointer { buffer in
-                        guard let bytes = text.baseAddress, let sextets = sextets.baseAddress, let word = buffer.baseAddress,
-                            let output = output.baseAddress
-                        else { return }
-                        var (place, length, isAfterBreak) = (0, 0, false)
-                        let count = text.count
-                        while place <= count {
-                            let byte = place < count ? bytes[place] : 0
-                            place &+= 1
-                            if sextets[Int(byte)] < 64 {
-                                word[length] = sextets[Int(byte)]
-                                length &+= 1
-                                isAfterBreak = false
-                                continue
-                            }
-                            if byte == 0x0A || byte == 0x0D { isAfterBreak = true }
-                            if isAfterBreak, byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 { continue }
-                            isAfterBreak = false
-                            var start = length < 11 ? 4 : 0
-                            while start < 4 {
-                                var (next, bits): (Int, UInt32) = (start, 0)
-                                while next < length {
-                                    bits = bits &<< 6 | UInt32(truncatingIfNeeded: word[next])
-                                    let digit = (next &- start) & 3
-                                    if digit > 0 {
-                                        output[size] = UInt8(truncatingIfNeeded: bits &>> UInt32(truncatingIfNeeded: 6 &- 2 &* digit))
-                                        size &+= 1
-                                    }
-                                    next &+= 1
-                                }
-                                output[size] = 0x20
-                                size &+= 1
-                                start &+= 1
-                            }
-                            length = 0
-                        }
-                    }
-                }
+        let alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_"
+        let digits = places(ofAny: alphabet).map { place in
+            switch self[place] {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            case let byte: byte
             }
+        }
+        return (0..<4).flatMap { start -> [UInt8] in
+            let text = Data(digits.dropFirst(start)) + Data("AAAA".utf8)
+            return [UInt8](Data(base64Encoded: text.prefix(text.count / 4 * 4)) ?? Data()) + [0x20]
         }
     }
 }

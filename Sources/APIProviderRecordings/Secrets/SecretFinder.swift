@@ -9,12 +9,9 @@ struct SecretFinder {
     private(set) var secrets: [Secret] = []
     /// For each message, the values that are secret by their names.
     private(set) var named: [[NamedValue]]
-    /// The first message that has each name.
-    private(set) var seenNames: [String: Int] = [:]
-    /// The names of values that look random, and these. Of each name, a few are looked at.
+    private(set) var seenNames: Set<String> = []
+    /// The names of values that look random, and these.
     private(set) var randomTexts: [String: [String]] = [:]
-    /// Times at which something will end, by their names, and the exchange that has each.
-    private(set) var expiries: [String: (exchange: Int, text: String)] = [:]
     let names: SecretNames
     private let messages: [Message]
     /// The secrets by their bytes. Two texts may be equal and have other bytes.
@@ -22,15 +19,13 @@ struct SecretFinder {
     /// For each secret, the messages that have it, in any notation or, if it is common, under its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
-    /// Those that the program or the environment calls secret, and what cannot be anything else.
+    /// Those that the program or the environment calls secret, that have their names in requests, and what cannot be anything else.
     private var given: Set<Int> = []
     private var inCookies: Set<Int> = []
-    private var namedInRequests: Set<Int> = []
     /// The texts that the app has sent under no name of the list, and when.
     private var openTexts: [[UInt8]: Int] = [:]
     /// Short texts that responses have under no name of the list.
     private var clearTexts: Set<[UInt8]> = []
-    private var nameCounts: [String: Int] = [:]
 
     /// - Parameters:
     ///   - values: Of each message.
@@ -42,7 +37,6 @@ struct SecretFinder {
         let known = environment.sorted { $0.key < $1.key }.compactMap { name, text in
             text.looksRandom ? CredentialNames.match(name).map { (label: $0.label, text: text) } : nil
         }
-        var persons: [(value: NamedValue, message: Int)] = []
         for (number, message) in messages.enumerated() {
             for text in message.isResponse ? [] : marked[message.exchange] + known.map(\.text) {
                 let places = values[number].filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
@@ -54,11 +48,9 @@ struct SecretFinder {
             }
             var labeled: [(value: NamedValue, label: String)] = []
             for value in values[number] {
-                seenNames[value.name] = seenNames[value.name] ?? number
+                seenNames.insert(value.name)
                 if let label = names.label(of: value, inResponse: message.isResponse) {
                     labeled.append((value, label))
-                } else if names.redacts(claim: value) {
-                    if !SecretNames.claimsOfClients.contains(value.name) { persons.append((value, number)) }
                 } else {
                     see(value, in: number)
                 }
@@ -68,9 +60,6 @@ struct SecretFinder {
         }
         for (label, text) in known { fromEnvironment.insert(add(text, label, in: nil, isEverywhere: true)) }
         addKeys()
-        for (value, message) in persons where openTexts[Array(value.text.utf8)] == nil {
-            add(value.text, value.name.asLabel, in: message, isEverywhere: !value.text.isCommon)
-        }
         findEverywhere()
         decideKinds()
     }
@@ -96,23 +85,17 @@ struct SecretFinder {
         let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
         if !value.isClaim { named[number].append(value) }
         if value.kind == .cookie { inCookies.insert(index) }
-        guard !messages[number].isResponse else { return }
+        guard !messages[number].isResponse, !value.isOfPerson else { return }
         secrets[index].places.insert(value.place.general)
-        if value.kind != .cookie { namedInRequests.insert(index) }
+        if value.kind != .cookie { given.insert(index) }
     }
 
     /// Keeps what is to be known of a value that is no secret by its name.
     private mutating func see(_ value: NamedValue, in number: Int) {
         let isResponse = messages[number].isResponse
         if !isResponse, openTexts[Array(value.text.utf8)] == nil { openTexts[Array(value.text.utf8)] = messages[number].time }
-        nameCounts[value.name, default: 0] += 1
-        guard nameCounts[value.name, default: 0] <= 20 else { return }
         if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
-        guard isResponse else { return }
-        if value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
-        if value.place.hasPrefix("body"), value.name.isExpiry, let end = value.text.time, end > Date() {
-            expiries[value.name] = (messages[number].exchange, value.text)
-        }
+        if isResponse, value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
     }
 
     /// Adds what cannot be anything else: a JWT, the key of a service, a private key, the credential in a URL, and what comes after
@@ -173,8 +156,7 @@ struct SecretFinder {
             // What a response also has in clear, the app may have from there.
             let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
-            let isNamed = given.contains(index) || namedInRequests.contains(index)
-            if !isNamed, let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
+            if !given.contains(index), let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }
                 secrets[index].isCommon = true
@@ -195,16 +177,6 @@ extension NamedValue {
         // A user and a parameter may be anything, unless they are what a name of the list says.
         case .credential: names.count > 1 && CredentialNames.match(name) == nil ? name != "user" && text.looksRandom : !text.isCommon
         case .text, .number, .header: !text.isCommon
-        }
-    }
-}
-
-extension String {
-    /// Whether a value of this name says when something ends.
-    fileprivate var isExpiry: Bool {
-        let name = CredentialNames.words(of: self).joined()
-        return ["expires", "expiry", "expiration", "exp", "expiresat", "expireson", "expirydate", "expirationdate", "validuntil"].contains {
-            name.hasSuffix($0)
         }
     }
 }

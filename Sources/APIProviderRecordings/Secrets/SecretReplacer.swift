@@ -30,17 +30,15 @@ struct SecretReplacer {
         self.comparison = comparison
         let values = messages.map { Self.values(of: $0, in: exchanges, comparison) }
         finder = SecretFinder(in: messages, values, comparison.names, marked: exchanges.map(\.markedSecrets), environment: environment)
-        let secrets = finder.secrets
+        let secrets = finder.secrets.filter { !comparison.isFromOtherProgram || !$0.isFromResponse }
         self.secrets = secrets
         indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
         setPlaceholders()
-        if comparison.isFromOtherProgram {
-            for message in messages.indices {
-                replaced(message) { !$0.isFromResponse }.write(to: &self.exchanges[messages[message].exchange])
-            }
-        } else {
-            replace()
+        for number in messages.indices {
+            let message = replaced(number)
+            message.write(to: &self.exchanges[message.exchange])
+            if !comparison.isFromOtherProgram { refuseSecrets(in: message, number) }
         }
     }
 
@@ -90,7 +88,8 @@ struct SecretReplacer {
                     return nil
                 }
                 named.isClaim = true
-                guard !secrets[index].isCommon || finder.names.redacts(claim: named) else { return nil }
+                let isOfClient = ["azp", "aud", "client_id"].contains(named.name)
+                guard !secrets[index].isCommon || isOfClient || finder.names.label(of: named, inResponse: true) != nil else { return nil }
                 let replacement = secrets[index].replacement
                 return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }
@@ -100,19 +99,11 @@ struct SecretReplacer {
 
     // MARK: - Replacing
 
-    private mutating func replace() {
-        for number in messages.indices {
-            let message = replaced(number) { _ in true }
-            message.write(to: &exchanges[message.exchange])
-            for part in check.secrets(in: message.bytes).isEmpty ? [] : message.parts {
-                for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
-            }
-            refuseCommon(in: message, number)
+    /// Looks for the secrets once more: for the common ones where they have their names.
+    private mutating func refuseSecrets(in message: Message, _ number: Int) {
+        for part in check.secrets(in: message.bytes).isEmpty ? [] : message.parts {
+            for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
         }
-    }
-
-    /// Looks for the common secrets once more where they have their names.
-    private mutating func refuseCommon(in message: Message, _ number: Int) {
         func secret(_ value: NamedValue) -> Secret? {
             indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.isCommon ? $0 : nil }
         }
@@ -140,15 +131,15 @@ struct SecretReplacer {
     }
 
     /// A message with the placeholders of these secrets: behind their names, and wherever else a text stands that is not common.
-    private func replaced(_ number: Int, _ isReplaced: (Secret) -> Bool) -> Message {
+    private func replaced(_ number: Int) -> Message {
         var message = messages[number]
         let named = finder.named[number].compactMap { value -> (value: NamedValue, secret: Secret)? in
-            guard let secret = indices[Array(value.secretText.utf8)].map({ secrets[$0] }), isReplaced(secret) else { return nil }
+            guard let secret = indices[Array(value.secretText.utf8)].map({ secrets[$0] }) else { return nil }
             return secret.isCommon || value.kind == .credential || value.kind == .cookie ? (value, secret) : nil
         }
         let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap {
             indices[Array($0.utf8)].map { secrets[$0] }
-        }.filter { $0.isCommon && isReplaced($0) }
+        }.filter(\.isCommon)
         for index in message.parts.indices where !message.parts[index].isBinary {
             let groups = Dictionary(grouping: named.filter { message.parts[index].has($0.value) }) {
                 message.parts[index].pattern(for: $0.value)
@@ -157,8 +148,7 @@ struct SecretReplacer {
                 message.parts[index].replace(named.map(\.secret), pattern)
             }
             message.parts[index].replace(marked, #"(?:(?<=[/="&])|^)(TEXTS)(?=[/?&#"]|$)"#)
-            let found = check.places(in: message.parts[index].bytes).filter { isReplaced(secrets[$0.secret]) }
-            message.parts[index].replace(found.map { ($0.range, secrets[$0.secret]) })
+            message.parts[index].replace(check.places(in: message.parts[index].bytes).map { ($0.range, secrets[$0.secret]) })
         }
         return message
     }
