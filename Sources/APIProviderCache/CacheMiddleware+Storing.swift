@@ -32,7 +32,7 @@ extension CacheMiddleware {
     /// Replaces the matching stored responses by `new`, or only removes them if `new` must not be stored.
     func replaceStored(with new: CachedResponse, _ sentLookup: SentLookup, as sent: PreparedRequest) {
         let epoch = sentLookup.lookup.keyState.epoch
-        guard !sentLookup.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
+        guard !sentLookup.lookup.request.cacheControl.contains("no-store"), beginWriting(epoch) else { return }
         sentLookup.lookup.keyState.serialize { [self] in
             write(new, sentLookup, as: sent)
             epoch.writes.leave()
