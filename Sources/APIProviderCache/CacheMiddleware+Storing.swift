@@ -15,7 +15,7 @@ extension CacheMiddleware {
             replaceStored(with: updated, sentLookup, as: response.request)
         } else {
             // A cached redirect follows the request's policy. A middleware behind the cache may set another.
-            if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
+            if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).hasSameKind(as: request.options.redirectPolicy) {
                 return
             }
             // A failure or refusal replaces no other kind of stored response.

@@ -34,7 +34,7 @@ struct RedirectPolicyTests {
         let policies: [RedirectPolicy] = [.follow, .never, .decide { next, _ in next }]
         for (index, policy) in policies.enumerated() {
             let others: [RedirectPolicy] = [.follow, .never, .decide { _, _ in nil }]
-            #expect(others.map(policy.isOfSameKind) == others.indices.map { $0 == index })
+            #expect(others.map(policy.hasSameKind) == others.indices.map { $0 == index })
         }
     }
 
