@@ -15,7 +15,7 @@ struct CacheControl {
         }
     }
 
-    func has(_ name: String) -> Bool { directives[name] != nil }
+    func contains(_ name: String) -> Bool { directives[name] != nil }
 
     /// A directive's seconds: `ifNoArgument` without an argument, and `nil` for an absent directive. An invalid number counts as 0, so that
     /// no response is used too long.

@@ -15,7 +15,7 @@ extension CacheMiddleware {
             replaceStored(with: updated, sentLookup, as: response.request)
         } else {
             // A cached redirect follows the request's policy. A middleware behind the cache may set another.
-            if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).isOfSameKind(as: request.options.redirectPolicy) {
+            if 300..<400 ~= statusCode, !response.redirectPolicy(or: request.options).hasSameKind(as: request.options.redirectPolicy) {
                 return
             }
             // A failure or refusal replaces no other kind of stored response.
@@ -32,7 +32,7 @@ extension CacheMiddleware {
     /// Replaces the matching stored responses by `new`, or only removes them if `new` must not be stored.
     func replaceStored(with new: CachedResponse, _ sentLookup: SentLookup, as sent: PreparedRequest) {
         let epoch = sentLookup.lookup.keyState.epoch
-        guard !sentLookup.lookup.request.cacheControl.has("no-store"), beginWriting(epoch) else { return }
+        guard !sentLookup.lookup.request.cacheControl.contains("no-store"), beginWriting(epoch) else { return }
         sentLookup.lookup.keyState.serialize { [self] in
             write(new, sentLookup, as: sent)
             epoch.writes.leave()

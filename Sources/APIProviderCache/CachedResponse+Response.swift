@@ -96,10 +96,10 @@ extension PreparedRequest {
     }
 
     /// Whether the app sends validators, to get only a newer response.
-    var asksIfModified: Bool { has(oneOf: ["If-None-Match", "If-Modified-Since"]) }
+    var asksIfModified: Bool { hasAny(of: ["If-None-Match", "If-Modified-Since"]) }
 
     /// Whether the request has conditions for the server to evaluate.
-    var hasServerConditions: Bool { has(oneOf: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
+    var hasServerConditions: Bool { hasAny(of: ["If-Match", "If-Unmodified-Since", "If-Range"]) }
 
     /// The `Range` of a GET (RFC 9110, section 14.2).
     var range: String? { method == .head ? nil : headers["Range"] }
@@ -110,7 +110,7 @@ extension PreparedRequest {
     /// cookies.
     var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
-    private func has(oneOf names: [String]) -> Bool { names.contains { headers[$0] != nil } }
+    private func hasAny(of names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }
 
 // MARK: - The server's responses

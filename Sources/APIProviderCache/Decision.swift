@@ -16,7 +16,7 @@ enum Decision {
 
     init(for request: PreparedRequest, stored: CachedResponse?, at now: Date) {
         let (control, policy) = (request.cacheControl, request.options.cachePolicy)
-        let forbidsSending = policy == .onlyIfCached || control.has("only-if-cached")
+        let forbidsSending = policy == .onlyIfCached || control.contains("only-if-cached")
         guard let stored else {
             self = forbidsSending ? .fail : .send
             return
@@ -27,8 +27,8 @@ enum Decision {
         // `Pragma: no-cache` is the old form of `Cache-Control: no-cache` (RFC 9111, section 5.4). The more exact `max-age` overrides
         // `Pragma`.
         let mustValidate =
-            control.has("no-cache") || stored.freshness.requiresValidation
-            || !control.has("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
+            control.contains("no-cache") || stored.freshness.requiresValidation
+            || !control.contains("max-age") && request.headers["Pragma"]?.lowercased().contains("no-cache") == true
         let mayUseUnvalidated = !isTooOld && !mustValidate
         let mayUseStale = mayUseUnvalidated && stored.mayBeUsedStale
         if remaining > 0, mayUseUnvalidated {

@@ -32,7 +32,7 @@ struct Freshness: Sendable, Equatable {
             lifetime = maximum
         } else if headers["Expires"] != nil {
             lifetime = time(of: "Expires").map { $0.timeIntervalSince(date) } ?? 0
-        } else if Self.heuristicStatusCodes.contains(statusCode) || control.has("public"), let modified = time(of: "Last-Modified") {
+        } else if Self.heuristicStatusCodes.contains(statusCode) || control.contains("public"), let modified = time(of: "Last-Modified") {
             // By section 4.2.2, a tenth of the time since `Last-Modified`, here at most a day.
             lifetime = min(max(0, date.timeIntervalSince(modified)) / 10, 86_400)
         } else {
@@ -40,7 +40,7 @@ struct Freshness: Sendable, Equatable {
         }
         (self.date, self.lifetime, self.initialAge) = (date, lifetime, initialAge)
         isExplicit = control.seconds("max-age") != nil || headers["Expires"] != nil
-        (requiresValidation, mustRevalidate) = (control.has("no-cache"), control.has("must-revalidate"))
+        (requiresValidation, mustRevalidate) = (control.contains("no-cache"), control.contains("must-revalidate"))
         (staleWhileRevalidate, staleIfError) = (control.seconds("stale-while-revalidate"), control.seconds("stale-if-error"))
     }
 }

@@ -67,13 +67,13 @@ extension CachedResponse {
         let (control, varying) = (CacheControl(headers["Cache-Control"]), headers.members(of: "Vary"))
         // `must-understand` overrides `no-store` for a status with known rules (RFC 9111, section 5.2.2.3).
         let isUnderstood = Freshness.heuristicStatusCodes.contains(statusCode)
-        let isForbidden = control.has("must-understand") ? !isUnderstood : control.has("no-store")
+        let isForbidden = control.contains("must-understand") ? !isUnderstood : control.contains("no-store")
         guard !isForbidden, statusCode != 206, statusCode != 304, !varying.contains("*") else { return nil }
         // `private` allows a private cache to store a response. On an error, the directive does not count, because servers send it with
         // every response.
-        let isPrivate = control.has("private") && statusCode < 400
+        let isPrivate = control.contains("private") && statusCode < 400
         guard
-            isPrivate || control.has("public") || control.has("max-age") || headers["Expires"] != nil
+            isPrivate || control.contains("public") || control.contains("max-age") || headers["Expires"] != nil
                 || Freshness.heuristicStatusCodes.contains(statusCode)
         else { return nil }
         lazy var current = headersNow()

@@ -53,7 +53,7 @@ public final class CoalescingMiddleware: Middleware {
 
     /// Returns the response to an equal running request, or else passes `request` to `next`.
     public func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        guard request.destination == .memory, request.options.redirectPolicy.isOfSameKind(as: .follow), request.isPlainRead,
+        guard request.destination == .memory, request.options.redirectPolicy.hasSameKind(as: .follow), request.isPlainRead,
             request.options.areBuiltIn
         else {
             return next(request)

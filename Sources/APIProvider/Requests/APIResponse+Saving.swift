@@ -3,7 +3,7 @@ import Foundation
 extension APIResponse {
     /// Restores the downloaded file if a middleware replaced the response without a body.
     func restoringFile(of download: Download) -> APIResponse {
-        guard let file = download.take(), self.file == nil, data.isEmpty else { return self }
+        guard let file = download.takeFile(), self.file == nil, data.isEmpty else { return self }
         var response = self
         response.file = file
         return response

@@ -10,13 +10,13 @@ extension QueryParameters {
     public init(encoding value: some Encodable, encoder: JSONEncoder = .writingDatesAsInQueries) throws {
         func fail(_ problem: String) -> EncodingError { .invalidValue(value, .init(codingPath: [], debugDescription: problem)) }
         guard case .object(let members) = try JSONValue(encoding: value, encoder: encoder) else {
-            throw fail("A query is made of named members.")
+            throw fail("A query needs named members.")
         }
         self.init([URLQueryItem]())
         for (name, member) in members.sorted(by: { $0.key < $1.key }) {
             for element in member.array ?? [member] where !element.isNull {
                 guard element.array == nil, element.object == nil else {
-                    throw fail("The member \(name) is not one value, and not a list of values, so it is no parameter of a query.")
+                    throw fail("The member \(name) is neither a value nor a list of values, so a query cannot contain it.")
                 }
                 append(name, element.string ?? element.description)
             }

@@ -87,8 +87,8 @@ extension MockURLProtocol {
     static func endedScopeFailure(of request: PreparedRequest? = nil) -> MockFailure {
         let scope = LiveScopes.name(of: self)
         let text = """
-            The scope \(scope.map { "\"\($0.name)\" " } ?? "")of the session that sent this request has ended. Create the provider or the \
-            session in the test that uses it, and let the test wait for its requests.
+            This request's scope\(scope.map { ", \"\($0.name)\"," } ?? "") has ended. Create the provider or the session in the test that uses \
+            it, and wait for its requests there.
             """
         return MockFailure(
             text + (request.map { "\n    \(ReceivedRequest($0))" } ?? ""), isSetupMistake: request == nil, id: -(scope?.number ?? 0))

@@ -86,7 +86,7 @@ extension StubResponse {
             let response: StubResponse
             // The handler could not read the request, or encode an answer. No network fails like that.
             do { response = try respond(request) } catch  where error is DecodingError || error is EncodingError {
-                throw MockFailure("The handler of the stub has thrown: \(error.explanation)")
+                throw MockFailure("The stub's handler threw: \(error.explanation)")
             }
             guard let factory = response.factory(after: 0) else {
                 throw MockFailure("The handler returned an empty sequence.")

@@ -44,8 +44,9 @@ struct StubProblems {
         let hidden = answered.filter { $0.stub > index && stub.matches($0.lines) }
         guard let first = hidden.first else { return nil }
         let count = hidden.count { $0.stub == first.stub }
-        return " It matches \(count == 1 ? "a request" : "\(count) requests") that the newer stub \(stubs[first.stub].stub) has answered: "
-            + "of two stubs that match, the newer one answers, so add the more general one first."
+        return
+            " The newer stub \(stubs[first.stub].stub) answered \(count == 1 ? "a request" : "\(count) requests") that this one matches. "
+            + "The newest matching stub answers, so add the more general one first."
     }
 }
 
@@ -54,13 +55,13 @@ extension Stub {
     fileprivate func problem(afterUses uses: Int) -> String? {
         if let problem { return uses == 0 ? "The stub \(self) was never used: \(problem)." : nil }
         if let counts = expectation.withLock({ $0 }) {
-            return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), and has answered \(uses)."
+            return counts.contains(uses) ? nil : "The stub \(self) should answer \(counts.text), but answered \(uses)."
         }
         guard !isOptional, times > 0 else { return nil }
         if uses == 0 { return "The stub \(self) was never used." }
         guard let count = response.sequenceLength, uses < min(count, times) else { return nil }
         return
-            "The stub \(self) has a sequence of \(count) answers, of which \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
+            "The stub \(self) has a sequence of \(count) answers, and \(count - uses) \(count - uses == 1 ? "was" : "were") not used."
     }
 }
 

@@ -12,7 +12,7 @@ struct UnansweredReport: CustomStringConvertible {
     /// The other live scopes, for the process's scope. Usually the request was meant for one of them.
     let otherScopes: [String]
     /// The process's matching stub, for another scope.
-    let stubOfProcess: Stub?
+    let processStub: Stub?
 
     var description: String {
         let near = nearMisses
@@ -63,8 +63,8 @@ struct UnansweredReport: CustomStringConvertible {
     }
 
     private var others: String {
-        if let stubOfProcess {
-            return "\n\nThe mock of the whole process has a stub that matches: \(stubOfProcess). Add it inside this scope."
+        if let processStub {
+            return "\n\nThe mock of the whole process has a stub that matches: \(processStub). Add it inside this scope."
         }
         guard !otherScopes.isEmpty else { return "" }
         let more = otherScopes.count > 3 ? " and \(otherScopes.count - 3) more" : ""

@@ -30,8 +30,8 @@ extension Scope {
     /// The report on a test that set up `answer`, and sent no request.
     func noRequestReport(configuredAnswer answer: String?) -> String {
         """
-        \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
-        why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
+        \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If a request failed before sending, its error says \
+        why. A provider or session created without the mock uses the network. Create yours inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
         MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
         usesClassicLoadingMode = true on Apple's systems.\(strayRequests)
@@ -45,7 +45,6 @@ extension Scope {
         guard let first = strays.first else { return "" }
         let line = "\(first)".prefix { !$0.isNewline }
         let requests = strays.count == 1 ? "\(line) has" : "\(strays.count) requests, such as \(line), have"
-        return " Meanwhile, \(requests) reached the mock of the whole process, from a provider or session that was created outside of this "
-            + "scope."
+        return " Meanwhile, \(requests) reached the mock of the whole process, from a provider or session created outside this scope."
     }
 }

@@ -163,7 +163,7 @@ final class Scope: Sendable {
         let report = UnansweredReport(
             request: lines, stubs: stubs, scope: shownName, reason: reason,
             otherScopes: self === Scope.process ? LiveScopes.all.map(\.shownName).sorted() : [],
-            stubOfProcess: self === Scope.process ? nil : Scope.process.stub(matching: lines))
+            processStub: self === Scope.process ? nil : Scope.process.stub(matching: lines))
         let failure = MockFailure(report.description, isSetupMistake: false)
         var request = lines.request
         request.isUnanswered = true

@@ -15,7 +15,7 @@ package final class Download: Sendable {
 
     /// Takes out the latest whole file.
     @discardableResult
-    package func take() -> PartialFile? { file.withLock { $0.take() } }
+    package func takeFile() -> PartialFile? { file.withLock { $0.take() } }
 
     /// Opens the resumable file for another attempt. Returns `nil` if the file system cannot lock files.
     ///
@@ -45,7 +45,7 @@ package final class Download: Sendable {
     }
 
     private func releaseFiles() {
-        take()
+        takeFile()
         resumable.withLock { $0.file.take() }?.release()
     }
 }

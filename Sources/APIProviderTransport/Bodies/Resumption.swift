@@ -43,8 +43,8 @@ package final class Resumption: Sendable {
         let notes = DownloadNotes(contentsOf: notesPath)
         state = Locked(State(notes: notes, count: count))
         if let notes, notes.endpoint == self.endpoint, count <= notes.length {
-            let isOfThisBoot = notes.boot != nil && notes.boot == DownloadNotes.currentBoot
-            offset = max(min(isOfThisBoot ? count : min(count, notes.synchronized), notes.length - 1), 0)
+            let isSameBoot = notes.boot != nil && notes.boot == DownloadNotes.currentBoot
+            offset = max(min(isSameBoot ? count : min(count, notes.synchronized), notes.length - 1), 0)
         } else {
             offset = 0
         }

@@ -10,7 +10,7 @@ extension APIResponse {
     var serverMessage: String? {
         if let errorMessage { return errorMessage }
         guard statusCode >= 400, data.count <= 1_000_000 else { return nil }
-        return problem?.message ?? jsonMessage ?? firstLineOfText ?? challengeMessage
+        return problem?.message ?? jsonMessage ?? firstTextLine ?? challengeMessage
     }
 
     /// The server's message for users, if vouched for by the app or by the type of a document written for people.
@@ -39,7 +39,7 @@ extension APIResponse {
             ?? (members["error"] as? [String: Any])?.text("message") ?? (first as? [String: Any])?.text("message")
     }
 
-    private var firstLineOfText: String? {
+    private var firstTextLine: String? {
         guard mediaType == "text/plain", let text = String(data: data, encoding: .utf8) else { return nil }
         let line = text.split(whereSeparator: \.isNewline).lazy.map { $0.trimmingCharacters(in: .whitespaces) }.first { !$0.isEmpty }
         // A line that begins like another format is no message.

@@ -98,7 +98,7 @@ public import FoundationNetworking
             guard isInMemory else { return true }
             let destination = original.bodyDestination
             // An earlier attempt's file does not belong to this response.
-            destination.download?.take()
+            destination.download?.takeFile()
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
@@ -130,12 +130,12 @@ public import FoundationNetworking
     ///   complete the exchange.
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream, such as a JSON log, may have no end. So the bytes are limited, and do not count as activity.
-        let isInPlaceOfStream = streamsResponse && state.withLock(\.expectedStreamType) != nil
+        let replacesStream = streamsResponse && state.withLock(\.expectedStreamType) != nil
         let (now, maxSize) = (now, transport.settings.maxResponseSize)
-        let limit = isInPlaceOfStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
+        let limit = replacesStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
         do {
             // A disk may be slow, and a reader runs other code, so neither is called under the lock.
-            switch try state.withLock({ try $0.receive(chunk, limit: limit, at: isInPlaceOfStream ? nil : now) }) {
+            switch try state.withLock({ try $0.receive(chunk, limit: limit, at: replacesStream ? nil : now) }) {
             case nil: return false
             case .memory: break
             case .file(let file): try file.append(chunk)

@@ -65,7 +65,7 @@ extension Date {
     private init?(_ years: Int, _ monthIndex: Int, _ days: Int, _ clock: (hours: Int, minutes: Int, seconds: Int)) {
         guard clock.hours < 24, clock.minutes < 60, clock.seconds < 60 else { return nil }
         let isLeapYear = years % 4 == 0 && (years % 100 != 0 || years % 400 == 0)
-        guard days >= 1, days <= (monthIndex == 1 && !isLeapYear ? 28 : Self.daysOfMonths[monthIndex]) else { return nil }
+        guard days >= 1, days <= (monthIndex == 1 && !isLeapYear ? 28 : Self.monthLengths[monthIndex]) else { return nil }
         // Days since 1970, with years beginning in March.
         let marchYear = monthIndex < 2 ? years - 1 : years
         let sinceMarch = (153 * ((monthIndex + 10) % 12) + 2) / 5 + days - 1
@@ -76,7 +76,7 @@ extension Date {
     }
 
     private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
-    private static let daysOfMonths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+    private static let monthLengths = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 }
 
 // MARK: - Parsing

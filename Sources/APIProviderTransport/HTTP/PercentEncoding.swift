@@ -31,7 +31,7 @@ package struct ASCIISet {
     /// Probable mistakes in a literal path.
     package static let suspect = ASCIISet("?#%:")
     /// The delimiters after a URL's host, or after the user before the host.
-    static let endOfHost = ASCIISet("/?#@:")
+    static let hostDelimiters = ASCIISet("/?#@:")
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.

@@ -84,7 +84,7 @@ extension String {
     fileprivate var isHTTPWithoutUserAndPort: Bool {
         guard let start = httpPrefixLength else { return false }
         // The first of these bytes after the scheme decides.
-        let marks = ASCIISet.endOfHost
+        let marks = ASCIISet.hostDelimiters
         return withBytes { bytes in
             let end = bytes.dropFirst(start).first { marks.contains($0) }
             return end != UInt8(ascii: "@") && end != UInt8(ascii: ":")

@@ -29,7 +29,7 @@ extension APIResponse {
         guard let target = redirectTarget else { return nil }
         if target.url == nil { return target.problem }
         if case .follow = request.options.redirectPolicy.kind { return nil }
-        return "the redirectPolicy of its request has not followed it"
+        return "its request's redirectPolicy did not follow it"
     }
 
     /// The reason for a 401 after a redirect to another origin dropped the credential; `nil` for other responses.

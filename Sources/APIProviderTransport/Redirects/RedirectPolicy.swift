@@ -32,7 +32,7 @@ public struct RedirectPolicy: Sendable {
     }
 
     /// Whether both follow redirects, return them or ask a closure.
-    package func isOfSameKind(as other: RedirectPolicy) -> Bool {
+    package func hasSameKind(as other: RedirectPolicy) -> Bool {
         switch (kind, other.kind) {
         case (.follow, .follow), (.never, .never), (.decide, .decide): true
         default: false

@@ -44,7 +44,7 @@ extension Error {
 #if canImport(FoundationNetworking)
 extension URL {
     /// The environment's proxy for this URL. `no_proxy` may exclude the host.
-    var proxyOfEnvironment: String? {
+    var environmentProxy: String? {
         let names = scheme?.lowercased() == "https" ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]
         return (names + ["all_proxy", "ALL_PROXY"]).lazy.compactMap { getenv($0).map { String(cString: $0) } }.first { !$0.isEmpty }
     }
@@ -53,7 +53,7 @@ extension URL {
 extension URLError {
     /// Adds a reason about the proxy, if libcurl's `text` is about the connection to it.
     fileprivate func namingProxy(_ text: String) -> URLError {
-        guard let name = failingURL?.proxyOfEnvironment,
+        guard let name = failingURL?.environmentProxy,
             let proxy = URLComponents(string: name.contains("://") ? name : "http://\(name)"), let host = proxy.host
         else { return self }
         // libcurl's default for a proxy.

@@ -76,7 +76,7 @@ extension PreparedRequest {
     /// Whether libcurl may ask a proxy for a tunnel to the host. The proxy's answer is then the response's first head.
     var mayHaveTunnel: Bool {
         #if canImport(FoundationNetworking)
-        url.scheme?.lowercased() == "https" && url.proxyOfEnvironment != nil
+        url.scheme?.lowercased() == "https" && url.environmentProxy != nil
         #else
         false
         #endif

@@ -33,7 +33,7 @@ struct GrowthTests {
             _ = mocked.request(Endpoint<Void>(.get, "/a")).subscribe { _ in }
             return try verification()
         }
-        #expect(report.components(separatedBy: "was never used. It matches a request that the newer stub GET /** (").count == 101)
+        #expect(report.components(separatedBy: "was never used. The newer stub GET /** (").count == 101)
     }
 
     @Test("A request's body is read once: a hundred stubs take little longer than one", .longComputing)

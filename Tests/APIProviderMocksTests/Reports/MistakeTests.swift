@@ -35,7 +35,7 @@ struct MistakeTests {
         ({ .jsonLines([1, Double.nan]) }, "its value cannot be encoded"),
         ({ .handler { _ in .json(Double.nan) } }, "its value cannot be encoded"),
         ({ .handler { _ in .sequence([]) } }, "empty sequence"),
-        ({ .handler { .json(try $0.json([String].self)) } }, "The handler of the stub has thrown: "),
+        ({ .handler { .json(try $0.json([String].self)) } }, "The stub's handler threw: "),
     ]
 
     @Test("A stub that cannot answer is an issue at its line, once", arguments: 0..<mistakes.count, Way.allCases)

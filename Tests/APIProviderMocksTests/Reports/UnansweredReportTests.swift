@@ -389,7 +389,7 @@ struct UnansweredReportTests {
     }
 
     @Test("A stub of the process that matches is named")
-    func stubOfProcess() async throws {
+    func processStub() async throws {
         var report = ""
         // A test of the process may remove the stub at any moment.
         for _ in 0..<100 where !report.contains("The mock of the whole process has a stub that matches: GET /of-process (") {

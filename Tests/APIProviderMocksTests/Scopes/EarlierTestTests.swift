@@ -71,7 +71,7 @@ struct EarlierTestTests {
             let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [retry])
             _ = try? await provider.request(Endpoint<Data>(.get, "/a")).value
             let report = #expect(throws: MockFailure.self) { try MockURLProtocol.verify() }
-            #expect("\(report as Any)".contains("The scope \"search\" of the session that sent this request has ended."))
+            #expect("\(report as Any)".contains("This request's scope, \"search\", has ended."))
             MockURLProtocol.reset()
             try MockURLProtocol.verify()
         }

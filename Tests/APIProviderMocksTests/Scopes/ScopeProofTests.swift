@@ -57,6 +57,6 @@ struct ScopeProofTests {
             return provider
         }
         let error = try await provider.failure(of: Self.request)
-        #expect(error.description.contains(#"The scope "short" of the session that sent this request has ended"#), "\(error)")
+        #expect(error.description.contains(#"This request's scope, "short", has ended"#), "\(error)")
     }
 }

@@ -167,13 +167,14 @@ struct StubTests {
             #expect(try verification() == "The stub GET /a?page=2 (Tests/A.swift:7) was never used.")
             _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
             let report = try verification()
-            #expect(report.contains("It matches a request that the newer stub GET /a (Tests/A.swift:8) has answered"), "\(report)")
+            #expect(report.contains("The newer stub GET /a (Tests/A.swift:8) answered a request that this one matches."), "\(report)")
             // Of several newer ones, it names the one that has answered first, with its requests alone.
             _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
             MockURLProtocol.stub(.get, "/*", fileID: "Tests/A.swift", line: 10, respond: .status(200))
             _ = try await provider.request(Endpoint<String>(.get, "/a", query: ["page": 2])).value
             let newReport = try verification()
-            #expect(newReport.contains("It matches 2 requests that the newer stub GET /a (Tests/A.swift:8) has answered"), "\(newReport)")
+            #expect(
+                newReport.contains("The newer stub GET /a (Tests/A.swift:8) answered 2 requests that this one matches."), "\(newReport)")
             // An older stub has answered before this one was there.
             MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 9, respond: .status(200))
             #expect(try verification().hasSuffix("The stub GET /a (Tests/A.swift:9) was never used."))
@@ -184,7 +185,7 @@ struct StubTests {
             _ = try await provider.request(Endpoint<String>(.post, "/a", body: .json(["a": 2]))).value
             #expect(try verification().hasSuffix(" was never used."))
             _ = try await provider.request(Endpoint<String>(.post, "/a", body: .json(["a": 1]))).value
-            #expect(try verification().contains("It matches a request that the newer stub POST /a (Tests/A.swift:11) has answered"))
+            #expect(try verification().contains("The newer stub POST /a (Tests/A.swift:11) answered a request that this one matches."))
             // A closure of the test is not asked again.
             MockURLProtocol.reset()
             let calls = Log<Void>()
@@ -207,7 +208,7 @@ struct StubTests {
             MockURLProtocol.stub(.get, "/a", respond: .status(200))
             _ = try? await ended.request(Endpoint<String>(.get, "/a")).value
             let report = try verification()
-            #expect(report.hasPrefix(#"The scope "mistakeAlone()" of the session that sent this request has ended."#), "\(report)")
+            #expect(report.hasPrefix(#"This request's scope, "mistakeAlone()", has ended."#), "\(report)")
             #expect(report.hasSuffix("was never used."), "\(report)")
         }
     }
@@ -348,7 +349,7 @@ struct StubTests {
             let stub = expect(MockURLProtocol.stub(.get, "/a", fileID: "Tests/A.swift", line: 7, respond: .status(200)))
             for (used, text) in reports.enumerated() {
                 if used > 0 { try await provider.request(Endpoint<Void>(.get, "/a")).value }
-                let report = text.map { "The stub GET /a (Tests/A.swift:7) should answer \($0), and has answered \(used)." }
+                let report = text.map { "The stub GET /a (Tests/A.swift:7) should answer \($0), but answered \(used)." }
                 #expect(MockURLProtocol.problems.first.map { $0.text.components(separatedBy: " No request has")[0] } == report)
             }
             stub.expecting(3)
@@ -365,7 +366,7 @@ struct StubTests {
             MockURLProtocol.stub(.get, "/c", times: 1, respond: answers)
             MockURLProtocol.stub(.get, "/d", respond: answers).expecting(1)
             for path in ["/a", "/b", "/c", "/d"] as [RequestPath] { try await provider.request(Endpoint<Void>(.get, path)).value }
-            let start = "The stub GET /a (Tests/A.swift:7) has a sequence of 3 answers, of which "
+            let start = "The stub GET /a (Tests/A.swift:7) has a sequence of 3 answers, and "
             #expect(MockURLProtocol.problems.map(\.text) == [start + "2 were not used."])
             try await provider.request(Endpoint<Void>(.get, "/a")).value
             #expect(MockURLProtocol.problems.map(\.text) == [start + "1 was not used."])

@@ -34,7 +34,7 @@ struct RedirectPolicyTests {
         let policies: [RedirectPolicy] = [.follow, .never, .decide { next, _ in next }]
         for (index, policy) in policies.enumerated() {
             let others: [RedirectPolicy] = [.follow, .never, .decide { _, _ in nil }]
-            #expect(others.map(policy.isOfSameKind) == others.indices.map { $0 == index })
+            #expect(others.map(policy.hasSameKind) == others.indices.map { $0 == index })
         }
     }
 
@@ -155,7 +155,7 @@ struct RedirectPolicyTests {
     @Test("The error of a redirect that the policy has not followed says so")
     func reasonOfPolicy() async throws {
         let error = try await #require(throws: APIError.self) { try await send(.decide { _, _ in nil }).value }
-        #expect(error.description.contains("302 Found: the redirectPolicy of its request has not followed it ("), "\(error)")
+        #expect(error.description.contains("302 Found: its request's redirectPolicy did not follow it ("), "\(error)")
     }
 
     @Test(

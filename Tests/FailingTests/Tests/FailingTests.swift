@@ -80,7 +80,7 @@ struct Everything {
         for _ in 0..<2 { await send("/fixture") }
     }
 
-    @Test func endedScope() async {  // 1: The scope "endedScope()" of the session that sent this request has ended
+    @Test func endedScope() async {  // 1: This request's scope, "endedScope()", has ended
         let transport = MockURLProtocol.withScope { URLSessionTransport(configuration: MockURLProtocol.configuration) }
         _ = try? await provider(transport).request(Endpoint<Data>(.get, "/ended")).value
     }
