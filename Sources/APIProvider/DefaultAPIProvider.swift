@@ -131,7 +131,7 @@ public struct DefaultAPIProvider: APIProvider {
                 return value
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
-            if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, transport.scheduler, with: request) }
+            if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, request, transport.scheduler) }
             if let download { value = value.finally { download.close() } }
             return value
         }

@@ -2,7 +2,6 @@ public import Dispatch
 import Foundation
 import MiniRx
 
-
 // Modifiers: each returns a changed copy.
 extension Endpoint {
     // MARK: - Request and response
@@ -111,7 +110,7 @@ extension Endpoint {
 
 extension Single {
     /// Fails when `request` takes longer than `timeout`, the endpoint's limit for the whole request.
-    func failing(after timeout: DispatchTimeInterval, _ scheduler: any Scheduler, with request: PreparedRequest) throws -> Single {
+    func failing(after timeout: DispatchTimeInterval, _ request: PreparedRequest, _ scheduler: any Scheduler) throws -> Single {
         guard timeout.seconds > 0 else { throw APIError.invalid("its timeout must be more than 0 seconds") }
         let reason = "it took longer than its endpoint's timeout of \(timeout.seconds) seconds"
         let error = APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
