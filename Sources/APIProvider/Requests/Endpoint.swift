@@ -207,7 +207,8 @@ extension Endpoint where Response == URL {
     /// Creates an endpoint that writes the response's body to a file, and succeeds with the file's URL.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`. When complete, that file takes the destination's place. Memory
-    /// stays flat, except with your own ``Transport`` that returns the body. In ``validating(_:)``, the response has no `data`.
+    /// stays flat, except with your own ``Transport`` that returns the body. With `URLSession` on Linux, some 100 to 160 MB of a large file
+    /// may wait in Foundation. In ``validating(_:)``, the response has no `data`.
     ///
     /// ### Failures
     ///
