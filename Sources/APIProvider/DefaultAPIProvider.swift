@@ -93,8 +93,8 @@ public struct DefaultAPIProvider: APIProvider {
     /// Creates a provider that sends requests with `transport`.
     ///
     /// - Parameters:
-    ///   - baseURL: The API's URL. A request's path and query are appended to this URL's. Without a base URL, each request needs an
-    ///     absolute URL: ``RequestPath/url(_:_:)``.
+    ///   - baseURL: The API's URL, with a host and a scheme of the transport: `http`, `https`, or another such as `http+unix`. A request's
+    ///     path and query are appended to this URL's. Without a base URL, each request needs an absolute URL: ``RequestPath/url(_:_:)``.
     ///   - transport: The transport, such as a ``URLSessionTransport`` with a size limit, or your own.
     ///   - encoder: The encoder for JSON bodies. The default sorts keys. Do not change the encoder afterwards.
     ///   - decoder: The decoder for responses. Do not change the decoder afterwards.

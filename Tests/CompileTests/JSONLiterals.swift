@@ -26,6 +26,11 @@ func variables(_ text: String, _ n: Int) {
     let body: JSONValue = ["a": text]  // error: cannot convert value of type 'String' to expected dictionary value type 'JSONValue'
 }
 
+func variablesOfARequest(_ text: String, _ n: Int) {
+    // error: failed to produce diagnostic for expression; please submit a bug report
+    _ = Endpoint<Void>(.post, "/x", body: .json(["a": text, "b": n]))
+}
+
 func variablesOfStubs(_ text: String, _ n: Int) {
     _ = StubResponse.json(["a": text, "b": n])  // error: write JSONValue(text) for a variable, or pass a struct
     _ = StubResponse.json(["a": 1, "b": text])  // error: write JSONValue(text) for a variable, or pass a struct

@@ -9,7 +9,7 @@ function say(text) { print text > out }
 function location(number) { return "#sourceLocation(file: \"" FILENAME "\", line: " number ")\n" }
 
 function without_attributes(line) {
-    sub(/^(@[A-Za-z]+(\(([^()]|\([^()]*\))*\))? *)+/, "", line)
+    sub(/^(@[A-Za-z]+(\(([^()]|\(([^()]|\([^()]*\))*\))*\))? *)+/, "", line)
     return line
 }
 
@@ -34,6 +34,7 @@ function part(first, head, last,    line, text, i, wrapper) {
     else if (line ~ /^func / && text ~ own) wrapper = "extension Reader {"
     else if (line !~ /^(nonisolated )?private |: XCTestCase /)
         lines[head] = substr(lines[head], 1, length(lines[head]) - length(line)) "private " line
+    if (text ~ /[.]timeLimit/) lines[first] = "@available(macOS 13, iOS 16, tvOS 16, watchOS 9, *) " lines[first]
     if (text ~ /@Observable|: View [{]/) lines[first] = "@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) " lines[first]
     if (wrapper) say(wrapper)
     printf "%s", location(start + first) > out

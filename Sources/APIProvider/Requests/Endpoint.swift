@@ -50,10 +50,8 @@ public struct Endpoint<Response: Sendable>: APIRequest {
 
     /// Creates an endpoint with a value made from the response by `decode`. The request has no `Accept` but the one in `headers`.
     ///
-    /// Each other argument sets the property with the same name.
-    ///
-    /// - Parameter decode: Creates the value from a validated response, on a background queue. If the closure throws, the request fails
-    ///   with that error. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
+    /// The closure gets a validated response, on a background queue. If the closure throws, the request fails with that error. A
+    /// `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``. Each other argument sets the property with the same name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
@@ -207,7 +205,8 @@ extension Endpoint where Response == URL {
     /// Creates an endpoint that writes the response's body to a file, and succeeds with the file's URL.
     ///
     /// The body is streamed to a hidden file in the folder of `destination`. When complete, that file takes the destination's place. Memory
-    /// stays flat, except with your own ``Transport`` that returns the body. In ``validating(_:)``, the response has no `data`.
+    /// stays flat, except with your own ``Transport`` that returns the body. With `URLSession` on Linux, some 100 to 160 MB of a large file
+    /// may wait in Foundation. In ``validating(_:)``, the response has no `data`.
     ///
     /// ### Failures
     ///
@@ -218,10 +217,8 @@ extension Endpoint where Response == URL {
     /// A status without the file as the body is an error, too: 202, 204, 205, 207, and an unrequested 206, or one with another range than
     /// the request.
     ///
-    /// Each other argument sets the property with the same name.
-    ///
-    /// - Parameter destination: The file, in an existing folder. An old file is replaced, keeping the mode, and a link to a file is
-    ///   followed. Anything else there makes the request invalid.
+    /// The `destination` is a file in an existing folder. An old file is replaced, keeping the mode, and a link to a file is followed.
+    /// Anything else there makes the request invalid. Each other argument sets the property with the same name.
     public init(
         _ method: HTTPMethod, _ path: RequestPath, query: QueryParameters = [:], headers: HTTPHeaders = [:], body: HTTPBody? = nil,
         timeoutInterval: TimeInterval? = nil, downloadingTo destination: URL

@@ -101,9 +101,10 @@ public final class URLSessionTransport: Transport {
     ///
     /// ### Downloads
     ///
-    /// A successful response's body goes to a hidden file beside the destination, so memory stays flat. The file replaces the destination
-    /// when the endpoint creates the value: see ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. With a file that
-    /// cannot be written, the single fails at once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
+    /// A successful response's body goes to a hidden file beside the destination, so memory stays flat. On Linux, some 100 to 160 MB of a
+    /// large file may wait in Foundation. The file replaces the destination when the endpoint creates the value: see
+    /// ``Endpoint/init(_:_:query:headers:body:timeoutInterval:downloadingTo:)``. With a file that cannot be written, the single fails at
+    /// once with ``APIError/transport(_:underlying:)`` and a `CocoaError`.
     ///
     /// ### Streams
     ///

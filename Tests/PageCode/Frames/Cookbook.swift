@@ -140,6 +140,42 @@ private func fractions(text: String) throws {
     #expect((date.timeIntervalSince1970 > 1_795_253_400.2) == text.contains("."))
 }
 
+@Test("A text that is no date is an error with its place")
+private func noDate() throws {
+    let decoder = JSONDecoder()
+    keepMilliseconds(JSONEncoder(), decoder)
+    let dates = Data(#"["2026-11-21T09:30:00Z", "soon"]"#.utf8)
+    let error = #expect(throws: DecodingError.self) { try decoder.decode([Date].self, from: dates) }
+    let place: [Int?]? = if case .dataCorrupted(let context)? = error { context.codingPath.map(\.intValue) } else { nil }
+    #expect(place == [1])
+}
+
+@MainActor
+@Test("The async model of a chat shows the words, and no error", .mockNetwork, tenMinutes)
+private func asyncChat() async {
+    MockURLProtocol.stub(
+        Completion(prompt: "Hi"),
+        respond: .sequence([
+            .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"].map { ServerSentEvent(data: $0) }), .status(404),
+        ]))
+    let model = AsyncChatModel(provider: DefaultAPIProvider(baseURL: api, transport: MockTransport()))
+    await model.ask("Hi")
+    #expect(model.text == "Hello there")
+    #expect(model.message == nil)
+    await model.ask("Hi")
+    #expect(model.message != nil)
+}
+
+@Test("A refused refresh token asks for a sign-in", .mockNetwork, tenMinutes)
+private func refusedRefresh() async throws {
+    MockURLProtocol.stub(.get, "/items", respond: .status(401))
+    MockURLProtocol.stub(.post, "/token", respond: .json(["error": "invalid_grant"], statusCode: 400))
+    let account = Account(
+        baseURL: api, configuration: MockURLProtocol.configuration,
+        session: Session(accessToken: "old", refreshToken: "1", expires: .distantFuture), keep: { _ in })
+    await #expect(throws: SignInError.needed) { try await account.provider.request(Endpoint<[String]>(.get, "/items")).value }
+}
+
 @Test("Only a large body is compressed, and says so", .mockNetwork, arguments: [(2_000, "gzip"), (10, nil)] as [(Int, String?)])
 private func compressed(count: Int, encoding: String?) async throws {
     MockURLProtocol.stub(.post, "/note", respond: .status(204))

@@ -3,7 +3,7 @@ import Testing
 
 @testable import GitHubSearch
 
-@Suite(.mockNetwork) @MainActor struct ChatModelTests {
+@Suite(.mockNetwork, .timeLimit(.minutes(1))) @MainActor struct ChatModelTests {
     private let feed = StreamFeed()
     private let model = ChatModel(
         provider: DefaultAPIProvider(baseURL: GitHub.url, transport: MockTransport()))

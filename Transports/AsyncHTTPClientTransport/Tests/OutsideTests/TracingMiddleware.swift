@@ -7,7 +7,7 @@ struct TracingMiddleware: AsyncMiddleware {
     func intercept(
         _ request: PreparedRequest, next: @escaping AsyncNext
     ) async throws -> APIResponse {
-        let name = request.method.rawValue
+        let name = request.options.name ?? request.method.rawValue
         return try await tracer.withSpan(name, ofKind: .client) { span in
             var request = request
             tracer.inject(span.context, into: &request.headers, using: Headers())
