@@ -31,7 +31,8 @@ extension Scope {
     func noRequestReport(configuredAnswer answer: String?) -> String {
         """
         \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If one failed before it was sent, its error says \
-        why. A provider or session that was created without the mock sends its requests to the network. Create it inside the test: \
+        why. A provider or session that was created without the mock sends its requests to the network, and one in a static or a global \
+        reaches the mock of the test that created it. Create it inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
         MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
         usesClassicLoadingMode = true on Apple's systems.\(strayRequests)
