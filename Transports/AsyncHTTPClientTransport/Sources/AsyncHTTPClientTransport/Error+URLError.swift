@@ -28,7 +28,8 @@ extension Error {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
         case is NIOHTTP2Errors.StreamClosed: URLError(.networkConnectionLost)
         case is URLError, is CocoaError: self
-        case SocketAddressError.unixDomainSocketPathTooLong: URLError.noConnection("the path of the socket is too long")
+        case let error as SocketAddressError where error == .unixDomainSocketPathTooLong:
+            URLError.noConnection("the path of the socket is too long")
         default: isConnecting ? URLError.noConnection("\(self)") : URLError(.unknown, "\(self)")
         }
     }
