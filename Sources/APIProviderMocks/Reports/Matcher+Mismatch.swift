@@ -25,7 +25,7 @@ extension Matcher {
             let others = missing.filter { request.cookies.values[$0] != nil }
             let actual = redactor.cookies(request.cookies, at: others.isEmpty ? Array(request.cookies.values.keys) : others)
             return Mismatch("header", expected: redactor.cookies(pairs, at: missing), actual: actual)
-        case .body(let matcher): return matcher.mismatch(with: request.body, redactor)
+        case .body(let matcher): return matcher.mismatch(with: request.body, redactor).naming(redactor.partNames(of: request.body))
         case .condition(let condition):
             return Mismatch("closure", expected: condition.name, actual: "a request for which it returns false")
         }
@@ -67,7 +67,10 @@ extension BodyMatcher {
             return Mismatch(
                 "body",
                 joining: others.sorted { $0.key < $1.key }.map { name, matcher in
-                    matcher.mismatch(with: body.parts[name]?.first ?? BodyLines(Data()), redactor, in: part.member(name))
+                    let (place, found) = (part.member(name), body.parts[name]?.first)
+                    if let found, !found.data.isEmpty { return matcher.mismatch(with: found, redactor, in: place) }
+                    let expected = redactor.namesCredential(place) ? "…" : matcher.name(redactor)
+                    return Mismatch("body", expected: expected, actual: found == nil ? "no such part" : "an empty part").at(place)
                 })
         case .lines, .parts, .unreadable, .unencodable, .text, .condition:
             sides = Mismatch("body", expected: name(redactor), actual: redactor.excerpt(of: body))

@@ -40,6 +40,13 @@ package struct Mismatch {
         return copy
     }
 
+    /// The same, with the names of the request's parts, if any, before its values.
+    func naming(_ parts: String?) -> Mismatch {
+        var copy = self
+        if let parts { copy.actual = "\(parts.onOneLine); \(actual)" }
+        return copy
+    }
+
     /// The same, with the body's `place` before both lines.
     func at(_ place: String) -> Mismatch {
         var copy = self

@@ -89,9 +89,9 @@ extension ReceivedRequest: CustomStringConvertible {
         let redactor = ReportRedactor(for: prepared)
         let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"
         guard !body.isEmpty else { return line }
-        guard let text = redactor.body(BodyLines(body, type: headers["Content-Type"] ?? "")) else {
-            return "\(line)\n\(body.count) bytes that are not text"
-        }
-        return "\(line)\n\(text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.count) bytes)" : text)"
+        let body = BodyLines(body, type: headers["Content-Type"] ?? "")
+        guard let text = redactor.body(body) else { return "\(line)\n\(body.data.count) bytes that are not text" }
+        let shown = text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.data.count) bytes)" : text
+        return [line, redactor.partNames(of: body), shown].compactMap { $0 }.joined(separator: "\n")
     }
 }

@@ -32,11 +32,15 @@ struct ReportRedactor: Sendable {
     /// A query or form item's decoded value.
     func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.namesCredential ? Self.mark : message(value) }
 
-    /// A header's value.
+    /// A header's value. A credential keeps its scheme.
     func header(_ name: String, _ value: String) -> String {
-        if Redaction.isHarmless(header: name) { return redacted(value) }
-        return !value.isEmpty && name.namesCredential ? Self.mark : redacted(value)
+        guard !Redaction.isHarmless(header: name), !value.isEmpty, name.namesCredential else { return redacted(value) }
+        let scheme = value.prefix { !$0.isWhitespace }
+        return (Self.schemes.contains(scheme.lowercased()) ? "\(scheme) " : "") + Self.mark
     }
+
+    /// Only known ones: another first word may be a secret.
+    private static let schemes: Set = ["apikey", "basic", "bearer", "digest", "dpop", "hmac", "jwt", "negotiate", "oauth", "token"]
 
     /// A `Cookie` with the names at these places.
     func cookies(_ cookies: Lines, at places: [String]) -> String {
@@ -63,6 +67,12 @@ struct ReportRedactor: Sendable {
         if let parts = body.lines(as: .multipart) { return list(parts).joined(separator: "\n") }
         guard let text = String(data: body.data, encoding: .utf8), !text.contains("\0") else { return nil }
         return json(body.data, body.lines(as: .json)) ?? (body.data.looksLikeForm ? form(text) : message(text))
+    }
+
+    /// The names of a multipart body's parts, for the place before the content; `nil` for other bodies.
+    func partNames(of body: BodyLines) -> String? {
+        guard body.lines(as: .multipart) != nil else { return nil }
+        return "parts: \(body.parts.keys.map { message("".member($0)) }.sorted().joined(separator: ", "))".cut(to: 1024)
     }
 
     /// The lines, ordered by place.

@@ -31,7 +31,8 @@ extension Scope {
     func noRequestReport(configuredAnswer answer: String?) -> String {
         """
         \(answer.map { "\($0) was set up, but no" } ?? "No") request has reached this mock. If a request failed before sending, its error says \
-        why. A provider or session created without the mock uses the network. Create yours inside the test: \
+        why. A provider or session created without the mock uses the network, and one in a static or a global reaches the mock of the test \
+        that created it. Create yours inside the test: \
         DefaultAPIProvider(baseURL: …, configuration: MockURLProtocol.configuration), or URLSession(configuration: \
         MockURLProtocol.configuration). A URLSession with a configuration of your own also needs \
         usesClassicLoadingMode = true on Apple's systems.\(strayRequests)

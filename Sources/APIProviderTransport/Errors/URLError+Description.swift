@@ -13,8 +13,10 @@ extension URLError {
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
+        let address = url.scheme?.hasSuffix("+unix") == true ? host : "\(host):\(port)"
         let text =
-            reason.map(redactor.redacted) ?? standardReason(host, port) ?? redactor.redactedURLs(in: localizedDescription.withoutFullStop)
+            reason.map(redactor.redacted) ?? standardReason(host, address)
+            ?? redactor.redactedURLs(in: localizedDescription.withoutFullStop)
         return "\(text) (URLError \(code.rawValue))."
     }
 
@@ -57,18 +59,18 @@ extension URLError {
         }
     }
 
-    private func standardReason(_ host: String, _ port: Int) -> String? {
+    private func standardReason(_ host: String, _ address: String) -> String? {
         switch code {
-        case .cannotConnectToHost: "no connection could be made; is a server listening at \(host):\(port)?"
+        case .cannotConnectToHost: "no connection could be made; is a server listening at \(address)?"
         case .cannotFindHost, .dnsLookupFailed: "the host \(host) was not found; check its spelling and the network"
-        case .timedOut: "it timed out; is \(host):\(port) up, and is the timeout long enough?"
+        case .timedOut: "it timed out; is \(address) up, and is the timeout long enough?"
         case .networkConnectionLost: "\(host) closed the connection before the response was whole; a second try may succeed"
         case .notConnectedToInternet: "there is no network connection"
         case .badServerResponse: "what came from \(host) is not an HTTP response"
-        case .cannotParseResponse: "\(host):\(port) did not answer in valid HTTP; is it a web server, and the scheme right?"
+        case .cannotParseResponse: "\(address) did not answer in valid HTTP; is it a web server, and the scheme right?"
         case .cannotDecodeRawData: "\(host) sent a body that is not compressed as its Content-Encoding says"
         case .cannotDecodeContentData: "\(host) sent a body with a Content-Encoding or Transfer-Encoding that is not known here"
-        case .secureConnectionFailed: "no secure connection could be made; does \(host):\(port) speak TLS?"
+        case .secureConnectionFailed: "no secure connection could be made; does \(address) speak TLS?"
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid:
             "the certificate of \(host) has expired, or is not valid yet; is the clock right?"
         case .serverCertificateUntrusted: "the certificate of \(host) is not trusted, or is for another name"

@@ -64,7 +64,7 @@ struct UnansweredReportTests {
         arguments: [
             (
                 nil, ["authorization": "Bearer t0ken"], nil,
-                "header  expected  authorization: …\ngot       authorization: … (differs, but is not shown)"
+                "header  expected  authorization: Bearer …\ngot       authorization: Bearer … (differs, but is not shown)"
             ),
             (nil, ["x-kind": "One"], nil, "header  expected  x-kind: One\ngot       x-kind: one"),
             (nil, [:], .form(["name": "a", "password": "t0ken"]), "body    expected  name: \"a\", password: …\ngot       {\"user\":{"),
@@ -207,13 +207,62 @@ struct UnansweredReportTests {
         #expect(lines(of: report).contains(shown), "\(report)")
         let difference = """
             body    expected  note.title: "Hi", photo: 1 bytes that are not text, no byte 1, tag: b
-            got       note.title: "Moin", photo: 3 bytes that are not text, byte 1 is 0xD8, tag: no body
+            got       parts: note, photo; note.title: "Moin", photo: 3 bytes that are not text, byte 1 is 0xD8, tag: no such part
             """
         #expect(lines(of: report).contains(difference), "\(report)")
         let other = try await self.report(of: Endpoint(.post, "/a", body: .json(1))) {
             MockURLProtocol.stub(.post, "/a", body: .multipart(containing: ["note": .text("a"), "tag": .text("b")]), respond: .status(200))
         }
         #expect(lines(of: other).contains("body    expected  a multipart body with note, tag\ngot       1"), "\(other)")
+    }
+
+    @Test(
+        "The parts that came stand before any content, in the request and in each difference",
+        arguments: [
+            (.multipart(containing: ["title": .text("a")]), #"title: a"#, "title: no such part"),
+            (.multipart(containing: ["password": .text("hunter3")]), "password: …", "password: no such part"),
+            (.multipart(containing: ["empty": .text("a")]), "empty: a", "empty: an empty part"),
+            (.multipart(containing: ["kind": .text("a")]), "kind: a", "kind: b"),
+            (.json(["title": 1]), #"{"title":1}"#, #"[0]: "c" "#), (.matching("a title") { _ in false }, "a title", #"[0]: "c" "#),
+        ] as [(BodyMatcher, String, String)])
+    func partsThatCame(matcher: BodyMatcher, expected: String, got: String) async throws {
+        let fields = ["token": "hunter2", "empty": "", "text": String(repeating: "long ", count: 1000), "kind": "b"]
+        let named = fields.sorted { $0.key < $1.key }.map { "--b\r\nContent-Disposition: form-data; name=\($0)\r\n\r\n\($1)\r\n" }.joined()
+        let body = Data("--b\r\n\r\nc\r\n\(named)--b--".utf8)
+        let report = try await report(of: Endpoint(.post, "/a", body: .data(body, contentType: "multipart/form-data; boundary=b"))) {
+            MockURLProtocol.stub(.post, "/a", body: matcher, respond: .status(200))
+        }
+        let parts = #"parts: "", empty, kind, text, token"#
+        #expect(lines(of: report).contains("POST https://api.example.com/a\n\(parts)\n"), "\(report)")
+        #expect(lines(of: report).contains("body    expected  \(expected)\ngot       \(parts); \(got)"), "\(report)")
+        #expect(!report.contains("hunter") && report.utf8.count < 3000, "\(report)")
+    }
+
+    @Test("A typed stub's difference names the parts that came")
+    func partsOfTypedStub() async throws {
+        let sent = HTTPBody.multipart([MultipartPart(name: "note", value: "a")])
+        let report = try await report(of: Endpoint(.post, "/a", body: sent)) {
+            let parts = ["note", "title"].map { MultipartPart(name: $0, value: "a") }
+            MockURLProtocol.stub(Endpoint<String>(.post, "/a", body: .multipart(parts)), respond: .status(200))
+        }
+        #expect(lines(of: report).contains("body    expected  title: \"a\"\ngot       parts: note; title: nothing"), "\(report)")
+    }
+
+    @Test(
+        "The scheme of a credential is shown, and never the credential",
+        arguments: [
+            ("Bearer t0ken", "Token s3cret", "Bearer …", "Token …"), ("Bearer t0ken", "s3cret", "Bearer …", "…"),
+            ("Basic t0ken", "BASIC s3cret", "Basic …", "BASIC …"), ("Bearer t0ken", "s3cret s3cret2", "Bearer …", "…"),
+            ("Bearer t0ken", "Bearer s3cret", "Bearer …", "Bearer … (differs, but is not shown)"),
+        ])
+    func schemes(stub: String, sent: String, expected: String, got: String) async throws {
+        for name in ["Authorization", "Proxy-Authorization"] {
+            let report = try await report(of: Endpoint<String>(.get, "/a", headers: [name: sent])) {
+                MockURLProtocol.stub(.get, "/a", headers: [name: stub], respond: .status(200))
+            }
+            #expect(lines(of: report).contains("header  expected  \(name): \(expected)\ngot       \(name): \(got)"), "\(report)")
+            #expect(!report.contains("s3cret") && !report.contains("t0ken"), "\(report)")
+        }
     }
 
     @Test("The cookies that differ are shown by their names")

@@ -109,6 +109,7 @@ struct StubTests {
                 let report = try verification()
                 #expect(report.hasPrefix("\(name) was set up, but no request has reached this mock."), "\(report)")
                 #expect(report.contains("configuration: MockURLProtocol.configuration), or URLSession("), "\(report)")
+                #expect(report.contains("one in a static or a global reaches the mock of the test that created it."), "\(report)")
                 #expect(report.contains("needs usesClassicLoadingMode = true on Apple's systems."), "\(report)")
                 _ = try? await provider.request(Endpoint<Data>(.get, "")).value
                 try MockURLProtocol.verify()

@@ -165,6 +165,8 @@ struct ResponseTests {
             ("https://h", URLError(.cannotConnectToHost), "is a server listening at h:443?"),
             ("http://h", URLError(.cannotConnectToHost), "is a server listening at h:80?"),
             ("http://h:8080", URLError(.cannotConnectToHost), "is a server listening at h:8080?"),
+            ("http+unix://%2Ftmp%2Fa.sock/p", URLError(.cannotConnectToHost), "is a server listening at /tmp/a.sock?"),
+            ("https+unix://%2Ftmp%2Fa.sock/p", URLError(.timedOut), "is /tmp/a.sock up,"),
             ("https://h/", URLError(.timedOut), "it timed out; is h:443 up, and is the timeout long enough? (URLError -1001)."),
             (
                 "https://h/", URLError(.cancelled),

@@ -97,7 +97,7 @@ final class Client: Sendable {
             // Some failures reach the future alone, as that of a client that has been shut down.
             task.futureResult.whenFailure { delegate.end($0) }
         } catch {
-            exchange.complete(with: error.asURLError(maxResponseSize))
+            exchange.complete(with: error.asURLError(maxResponseSize, isConnecting: false))
         }
     }
 }
@@ -105,7 +105,7 @@ final class Client: Sendable {
 extension Error {
     /// A server may close a connection that was kept at the moment at which the request goes out. Such a request is sent once more, as by
     /// URLSession (RFC 9112, section 9.3.1).
-    fileprivate var isOfKeptConnection: Bool { (asURLError(nil) as? URLError)?.code == .networkConnectionLost }
+    fileprivate var isOfKeptConnection: Bool { (asURLError(nil, isConnecting: true) as? URLError)?.code == .networkConnectionLost }
 
     /// The request has waited for a connection, or a stream of one, for longer than the client connects. It goes back to wait, until the
     /// exchange's own timer ends it.

@@ -13,11 +13,13 @@ import FoundationNetworking
 
 extension Error {
     /// The error that `URLSession` reports for the same failure.
-    func asURLError(_ maxResponseSize: Int?) -> any Error {
+    ///
+    /// - Parameter isConnecting: Whether nothing of the request was sent. `RetryMiddleware` repeats a `POST` after an error of connecting.
+    func asURLError(_ maxResponseSize: Int?, isConnecting: Bool) -> any Error {
         switch self {
         case let error as HTTPClientError: error.urlError
         case let error as NIOConnectionError: error.urlError
-        case let error as IOError: error.urlError
+        case let error as IOError: error.urlError(isConnecting)
         case let error as ChannelError: error.urlError
         case let error as HTTPParserError: error.urlError
         case let error as NIOSSLError: error.urlError
@@ -26,7 +28,9 @@ extension Error {
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError: URLError(.cannotDecodeRawData)
         case is NIOHTTP2Errors.StreamClosed: URLError(.networkConnectionLost)
         case is URLError, is CocoaError: self
-        default: URLError(.unknown, "\(self)")
+        case let error as SocketAddressError where error == .unixDomainSocketPathTooLong:
+            URLError.noConnection("the path of the socket is too long")
+        default: isConnecting ? URLError.noConnection("\(self)") : URLError(.unknown, "\(self)")
         }
     }
 }
@@ -35,6 +39,10 @@ extension URLError {
     /// - Parameter reason: What `APIError` says in the place of the sentence for the code.
     fileprivate init(_ code: URLError.Code, _ reason: String) {
         self.init(code, userInfo: [NSLocalizedFailureReasonErrorKey: reason])
+    }
+
+    fileprivate static func noConnection(_ reason: String) -> URLError {
+        URLError(.cannotConnectToHost, "no connection could be made: \(reason)")
     }
 
     fileprivate static func passed(_ maximum: Int?) -> URLError {
@@ -49,8 +57,9 @@ extension HTTPClientError {
             .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
             URLError(.timedOut)
         case .remoteConnectionClosed, .uncleanShutdown, .requestStreamCancelled: URLError(.networkConnectionLost)
-        case .cancelled: URLError(.cancelled)
-        case .invalidURL, .emptyHost, .emptyScheme: URLError(.badURL)
+        // Nobody hears of a request that the transport itself has cancelled.
+        case .cancelled: URLError(.cancelled, "the HTTPClient has been shut down")
+        case .invalidURL, .emptyHost, .emptyScheme, .missingSocketPath: URLError(.badURL)
         case .invalidProxyResponse: URLError(.cannotConnectToHost, "the proxy has made no connection; does it allow this host and port?")
         case .proxyAuthenticationRequired:
             URLError(
@@ -82,13 +91,16 @@ extension NIOConnectionError {
 }
 
 extension IOError {
-    fileprivate var urlError: URLError {
+    fileprivate func urlError(_ isConnecting: Bool) -> URLError {
         switch errnoCode {
-        case ECONNREFUSED, EHOSTUNREACH, EADDRNOTAVAIL: URLError(.cannotConnectToHost)
-        case ENETUNREACH, ENETDOWN: URLError(.notConnectedToInternet)
         case ETIMEDOUT: URLError(.timedOut)
         case ECONNRESET, EPIPE, ENOTCONN, EBADF: URLError(.networkConnectionLost)
-        default: URLError(.unknown, "\(self)")
+        // The system also ends a connection in use with these, when the way to the server is gone.
+        case ENETUNREACH, ENETDOWN: URLError(isConnecting ? .notConnectedToInternet : .networkConnectionLost)
+        // The last is that of a socket without its file.
+        case ECONNREFUSED, EHOSTUNREACH, EADDRNOTAVAIL, ENOENT: URLError(isConnecting ? .cannotConnectToHost : .networkConnectionLost)
+        default:
+            isConnecting ? .noConnection(strerror(errnoCode).map { String(cString: $0) } ?? "\(self)") : URLError(.unknown, "\(self)")
         }
     }
 }

@@ -12,6 +12,10 @@ extension HTTPClient.Request {
         let request = exchange.request
         var headers = NIOHTTP1.HTTPHeaders()
         for (name, value) in request.headers where name.lowercased() != "content-length" { headers.add(name: name, value: value) }
+        // A request has one (RFC 9112, section 3.2), and the client names no socket there.
+        if request.url.scheme?.lowercased().hasSuffix("+unix") == true, !headers.contains(name: "Host") {
+            headers.add(name: "Host", value: "localhost")
+        }
         if !headers.contains(name: "Accept") { headers.add(name: "Accept", value: "*/*") }
         // Some servers send a "deflate" without its zlib header, which the client does not read.
         if acceptsGzip, !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip") }

@@ -19,6 +19,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     private let client: Client
     private let host: String
     private var bytesSent: Int64 = 0
+    private var isConnecting = true
     private var isEncodingKnown = true
     private var hasAnswer = false
     private var isOver = false
@@ -33,7 +34,10 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
     }
 
     /// The request has a connection, or a stream of one.
-    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) { exchange.didSend(0, of: bodyLength) }
+    func didSendRequestHead(task: HTTPClient.Task<Void>, _ head: HTTPRequestHead) {
+        isConnecting = false
+        exchange.didSend(0, of: bodyLength)
+    }
 
     func didSendRequestPart(task: HTTPClient.Task<Void>, _ part: IOData) {
         bytesSent += Int64(part.readableBytes)
@@ -74,7 +78,7 @@ final class ResponseDelegate: HTTPClientResponseDelegate, @unchecked Sendable { 
         guard !isOver else { return }
         isOver = true
         if let error, !hasAnswer, sendAgain(error) { return }
-        exchange.complete(with: error?.asURLError(client.maxResponseSize))
+        exchange.complete(with: error?.asURLError(client.maxResponseSize, isConnecting: isConnecting))
     }
 
     /// Names that leave the bytes as they are. Servers also send charsets, and S3 names the framing of an upload.
