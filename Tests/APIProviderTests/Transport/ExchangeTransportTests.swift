@@ -46,8 +46,9 @@ struct ExchangeTransportTests {
     }
 
     @Test(
-        "Silence ends a request after its own timeout, or else that of the settings, to the millisecond",
-        arguments: [(nil, 0.5, 500), (2.5, 10, 2_500), (60, 10, 60_000)] as [(TimeInterval?, TimeInterval, Int)])
+        "Silence ends a request after its own timeout, or else that of the settings, to the millisecond; one that is not above 0 is the default",
+        arguments: [(nil, 0.5, 500), (2.5, 10, 2_500), (60, 10, 60_000), (nil, 0, 60_000), (nil, -1, 60_000)]
+            as [(TimeInterval?, TimeInterval, Int)])
     func silence(ofRequest: TimeInterval?, ofSettings: TimeInterval, milliseconds: Int) {
         send("/a", by: makeTransport { $0.timeoutInterval = ofSettings }, timeout: ofRequest)
         clock.advance(by: .milliseconds(milliseconds - 1))

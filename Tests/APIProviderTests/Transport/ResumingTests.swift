@@ -88,6 +88,21 @@ struct ResumingTests {
         #expect(server.ranges == [nil, "bytes=12000-"])
     }
 
+    @Test("The closure that gets the error may begin the download again at once")
+    func failed() async throws {
+        let (server, results) = (try LoopbackServer(Self.broken, FileAnswer()), Signals<Bool>())
+        let request = provider.request(endpoint(server))
+        let bag = DisposeBag()
+        request.subscribe(
+            onSuccess: { _ in results.send(false) },
+            onFailure: { _ in
+                request.subscribe(onSuccess: { _ in results.send(true) }, onFailure: { _ in results.send(false) }).disposed(by: bag)
+            }
+        ).disposed(by: bag)
+        #expect(await results.next() == [true])
+        try expectWhole()
+    }
+
     @Test("Downloads that are disposed at any moment and begun again at once end with the whole file")
     func randomDisposals() async throws {
         let server = try LoopbackServer(FileAnswer(body: String(repeating: FileAnswer.body, count: 10)))
