@@ -343,6 +343,22 @@ struct RecordingTests {
         #expect(texts[0].contains("Zq81kdPq02LmsX9a") && !texts[1].contains("Zq81kdPq02LmsX9a"))
     }
 
+    @Test("A claim that a test hides by now, and a header that it removes, do not stay in the old file")
+    func hiddenInOldToken() async throws {
+        let claims = Data(#"{"department":"Cardiology42"}"#.utf8).base64URL
+        let token = "\(Data(#"{"alg":"HS256"}"#.utf8).base64URL).\(claims).c2lnbmF0dXJl"
+        let server = answering(headers: ["X-B": "10.1.2.3"]) { _ in Data("[\"\(token)\"]".utf8) }
+        var (test, texts) = (test, [String]())
+        for (hidden, isRemoved) in [([], false), (["department"], false), (["department"], true)] {
+            test.hidden = hidden
+            if isRemoved { test.editing = { $0.response?.headers["X-B"] = nil } }
+            try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
+            texts.append(try test.text)
+        }
+        #expect(texts[0].contains(claims) && !texts[1].contains(claims))
+        #expect(texts[1].contains("10.1.2.3") && !texts[2].contains("10.1.2.3"))
+    }
+
     // MARK: - The attachment
 
     @Test(

@@ -352,6 +352,26 @@ struct SecretTests {
         let token = jwt(#"{"email":"ann@corp.example"}"#)
         let recording = NewRecording([sending(#"{"user":"ann@corp.example","password":"x"}"#, answer: "[\"\(token)\"]")])
         #expect(recording.answer() == "[\"\(jwt(#"{"email":"ann@corp.example"}"#, "token-001"))\"]")
+        // Also if no response has it, or the app sends it only later.
+        for asks in [["Authorization": "Bearer \(token)"], [:]] as [HTTPHeaders] {
+            let recording = NewRecording([
+                exchange("GET", "https://a.example/login", answer: asks.isEmpty ? "[\"\(token)\"]" : "[]"),
+                exchange("GET", "https://a.example/users?email=ann%40corp.example", headers: asks, answer: "[]", at: 1),
+            ])
+            #expect(recording.problems == [])
+            #expect(recording.replacer.exchanges[1].url == "https://a.example/users?email=ann%40corp.example")
+        }
+    }
+
+    @Test("A claim of a person is replaced whatever stands around its text")
+    func spacedClaims() throws {
+        let token = jwt(#"{"given_name":"Anna Schmidt ","name":"Token Smith"}"#)
+        let recording = NewRecording([exchange("GET", "https://a.example/login", answer: "[\"\(token)\"]")])
+        #expect(recording.problems == [])
+        let parts = recording.answer().split(separator: ".")
+        let claims = try #require(Data(base64URL: String(parts[1]))).map { $0 }
+        let text = String(decoding: claims, as: UTF8.self)
+        #expect(text.contains("given_name") && !text.contains("Anna") && !text.contains("Smith"), "\(text)")
     }
 
     @Test(

@@ -32,7 +32,7 @@ public import MiniRx
 /// A refreshed credential counts as valid for a minute, whatever `expiry` says: the device's clock may be wrong.
 ///
 /// With a `leeway`, a credential is refreshed that long before the `expiry`. If this early refresh fails, no request fails: the credential
-/// is used until the expiry or a rejection, and ten seconds later another refresh starts.
+/// is used until the expiry or a rejection, and the next request after ten seconds starts another refresh.
 ///
 /// If the server also rejects the new credential, the caller gets that response, and for a minute no rejection starts another refresh. So
 /// an endpoint that always answers 401 does not cause a refresh for each request.

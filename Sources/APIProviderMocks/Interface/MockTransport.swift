@@ -21,7 +21,7 @@ public struct MockTransport: Transport {
     /// Creates a transport answered by the current scope.
     ///
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs
-    ///   actions at once, delays take no time, and nothing times out.
+    ///   actions at once, delays take no time, and silence never times out. An endpoint's `timeout(_:)` then fails at once.
     public init(scheduler: (any Scheduler)? = nil) {
         let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? ProtocolPlayer.delayScheduler)
         self.scheduler = scheduler

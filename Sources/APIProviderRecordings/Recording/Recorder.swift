@@ -16,8 +16,6 @@ final class Recorder: Sendable {
     private struct Item {
         var exchange: RecordedExchange
         var isEnded = false
-        /// Whether the app has the received part of a running response.
-        var isStream = false
         let cancellation: any Disposable
 
         mutating func end(at order: Int) {
@@ -25,11 +23,8 @@ final class Recorder: Sendable {
             exchange.order.end = order
         }
 
-        /// The app has the received part of a stream alone.
-        mutating func breakOff(_ reason: String = RecordedExchange.left) {
-            exchange.failure = reason
-            if !isStream { exchange.response = nil }
-        }
+        /// The app has the part that has come.
+        mutating func breakOff(_ reason: String = RecordedExchange.left) { exchange.failure = reason }
     }
 
     private struct State {
@@ -115,7 +110,6 @@ final class Recorder: Sendable {
         let (head, feed) = (response.headWithoutEncoding, StreamFeed())
         withItem(number) { item in
             item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())
-            item.isStream = request.bodyDestination.isStream || item.exchange.response?.type.mediaType.isStreamOfLines == true
         }
         let task = Task { [self] in
             do {

@@ -22,6 +22,8 @@ struct SecretFinder {
     /// Those that the program or the environment calls secret, that have their names in requests, and what cannot be anything else.
     private var given: Set<Int> = []
     private var inCookies: Set<Int> = []
+    /// Those with another reason than that they are of the person in a JWT.
+    private var notOfPersons: Set<Int> = []
     /// The texts that the app has sent under no name of the list, and when.
     private var openTexts: [[UInt8]: Int] = [:]
     /// Short texts that responses have under no name of the list.
@@ -85,6 +87,7 @@ struct SecretFinder {
         let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
         if !value.isClaim { named[number].append(value) }
         if value.kind == .cookie { inCookies.insert(index) }
+        if !value.isOfPerson { notOfPersons.insert(index) }
         guard !messages[number].isResponse, !value.isOfPerson else { return }
         secrets[index].places.insert(value.place.general)
         if value.kind != .cookie { given.insert(index) }
@@ -156,6 +159,8 @@ struct SecretFinder {
             // What a response also has in clear, the app may have from there.
             let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
+            // The app sends a person's text itself, and in a replay, too.
+            if !given.union(notOfPersons).contains(index), openTexts[Array(secrets[index].text.utf8)] != nil { continue }
             if !given.contains(index), let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }

@@ -84,9 +84,8 @@ struct SecretReplacer {
         guard let claims = Data(base64URL: parts[1]).map({ [UInt8]($0) }), let lines = Lines(json: Data(claims)) else { return secret.text }
         let edits = lines.values.flatMap { place, values in
             values.compactMap { value -> Edits.Element? in
-                guard let range = value.range, let index = indices[Array(value.text.utf8)], var named = NamedValue(value, at: place) else {
-                    return nil
-                }
+                guard let range = value.range, var named = NamedValue(value, at: place), let index = indices[Array(named.secretText.utf8)]
+                else { return nil }
                 named.isClaim = true
                 let isOfClient = ["azp", "aud", "client_id"].contains(named.name)
                 guard !secrets[index].isCommon || isOfClient || finder.names.label(of: named, inResponse: true) != nil else { return nil }

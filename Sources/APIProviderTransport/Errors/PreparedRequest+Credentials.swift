@@ -6,6 +6,7 @@ extension PreparedRequest {
         var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
             field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
         }
+        values += headers.filter { $0.name.namesCredential }.compactMap(\.value.basicPassword)
         _ = URIReference.items(URIReference(url.absoluteString).query ?? "") { name, value in
             if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
             return ""
@@ -15,8 +16,8 @@ extension PreparedRequest {
 }
 
 extension String {
-    /// The values in this header that may be credentials: cookie values, the parameters of a scheme such as Digest, the text after a scheme
-    /// such as Bearer, and the password of Basic.
+    /// The values in this header that may be credentials: cookie values, the parameters of a scheme such as Digest, or the text after a
+    /// scheme such as Bearer.
     fileprivate func credentials(inHeader name: String) -> [Substring] {
         func value(of pair: Substring) -> Substring {
             let value = pair.firstIndex(of: "=").map { pair[$0...].dropFirst() } ?? pair
@@ -26,10 +27,16 @@ extension String {
         if name.lowercased().hasSuffix("cookie") { return split(separator: ";").map(value) }
         let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
         guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
-        if parts[0].lowercased() == "basic", let text = Data(base64Encoded: String(parts[1])).map({ String(decoding: $0, as: UTF8.self) }) {
-            return [parts[1], text.drop { $0 != ":" }.dropFirst()]
-        }
         let hasParameters = parts[1].contains { ",\"".contains($0) }
         return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
+    }
+
+    /// The password of Basic authentication (RFC 7617).
+    fileprivate var basicPassword: Substring? {
+        let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
+        guard parts.count == 2, parts[0].lowercased() == "basic" else { return nil }
+        let text = parts[1].trimmingCharacters(in: .whitespaces)
+        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text + padding).map { String(decoding: $0, as: UTF8.self).drop { $0 != ":" }.dropFirst() }
     }
 }

@@ -13,7 +13,7 @@ extension URLError {
         let url: URL = failingURL ?? url
         let host = url.host ?? "the host"
         let port = url.port ?? (url.scheme == "https" ? 443 : 80)
-        let address = url.scheme?.hasSuffix("+unix") == true ? host : "\(host):\(port)"
+        let address = url.scheme?.lowercased().hasSuffix("+unix") == true ? host : "\(host):\(port)"
         let text =
             reason.map(redactor.redacted) ?? standardReason(host, address)
             ?? redactor.redactedURLs(in: localizedDescription.withoutFullStop)

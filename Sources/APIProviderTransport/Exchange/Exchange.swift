@@ -222,7 +222,7 @@ extension Exchange {
                 deliver(nil) { throw (sink == nil ? urlError?.addingSizeHint(for: original) : urlError) ?? error }
             }
         case .endOfStream(let stream, let error):
-            stream.finish(error.map { APIError.transport(original, underlying: $0) })
+            stream.finish(error.map { APIError.transport(original, underlying: ($0 as? URLError)?.removingURL(of: original) ?? $0) })
             cancel()
         }
     }

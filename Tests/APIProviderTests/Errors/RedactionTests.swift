@@ -48,6 +48,8 @@ struct RedactionTests {
             ("", ["Authorization": "Digest username=\"letters\", qop=auth"], "no username letters", "no username …"),
             ("", ["Authorization": "Basic letters=="], "no letters", "no …"),
             ("", .authorization(username: "client", password: "pass:word"), "client, no pass:word", "client, no …"),
+            ("", .authorization(username: "a", password: "ab=cd,ef gh"), "no ab=cd,ef gh", "no …"),
+            ("", ["Authorization": "basic  YTpsZXR0ZXI"], "no letter", "no …"),
             ("", ["Authorization": "Bearer letters=alphabet"], "no letters=alphabet", "no …=…"),
             ("", ["Cookie": "a=letters,alphabet=x"], "no letters or alphabet", "no … or …"),
             ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),

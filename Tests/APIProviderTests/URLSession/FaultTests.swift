@@ -82,6 +82,14 @@ struct FaultTests {
         #expect(urlError.code == .cannotConnectToHost)
         #expect(!"\(urlError) \(urlError.userInfo) \(error.underlying.map { "\($0)" } ?? "")".contains("s3cret"))
         #expect(error.description.contains("127.0.0.1:1"))
+
+        // Also of a stream that breaks off.
+        let server = try LoopbackServer([.readHead, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n1")])
+        let provider = DefaultAPIProvider(configuration: .patient)
+        let bytes = try await provider.request(Endpoint<ByteStream>(.get, .url(server.url), query: ["appid": "s3cret"])).value
+        let broken = await #expect(throws: APIError.self) { for try await _ in bytes {} }
+        #expect(broken?.urlError != nil)
+        #expect(broken.map { "\($0.urlError?.userInfo ?? [:])" }?.contains("s3cret") == false)
     }
 
     @Test("An IPv6 address is requested, or the sentence says that Foundation does not take it")
