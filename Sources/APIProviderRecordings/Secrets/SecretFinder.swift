@@ -160,7 +160,7 @@ struct SecretFinder {
             let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
             // The app sends a person's text itself, and in a replay, too.
-            if !given.union(notOfPersons).contains(index), openTexts[Array(secrets[index].text.utf8)] != nil { continue }
+            if !given.contains(index), !notOfPersons.contains(index), openTexts[Array(secrets[index].text.utf8)] != nil { continue }
             if !given.contains(index), let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
                 // The app knows it by itself, and has sent it in the open.
                 guard inCookies.contains(index) else { continue }
