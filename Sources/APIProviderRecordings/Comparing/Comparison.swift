@@ -107,9 +107,10 @@ struct Comparison: Sendable {
     }
 
     func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        let values = lines(of: exchange, placeholders).values.filter { place, _ in
-            !place.isSignature && !ignored.contains { place.isPlace(named: $0) }
-        }
+        let all = lines(of: exchange, placeholders).values
+        // The elements of an array have one name, which is looked at once.
+        let places = ignored.isEmpty ? [] : Set(all.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) } }
+        let values = all.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) }
         return ComparedRequest(
             lines: Lines(values.filter { !$0.key.hasPrefix("cookie ") }), cookies: Lines(values.filter { $0.key.hasPrefix("cookie ") }))
     }
@@ -166,15 +167,6 @@ extension String {
     }
 
     private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
-
-    /// The user and the password of Basic authentication (RFC 7617).
-    fileprivate var basicPair: (user: String, password: String)? {
-        guard let data = Data(base64URL: trimmingCharacters(in: ["=", " ", "\t"])),
-            let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1),
-            let colon = text.firstIndex(of: ":")
-        else { return nil }
-        return (String(text[..<colon]), String(text[colon...].dropFirst()))
-    }
 
     /// Whether the text has this form, in which `*` stands for any characters.
     fileprivate func matches(_ pattern: String) -> Bool {

@@ -16,9 +16,10 @@ struct SecretNames: Sendable {
             let match = CredentialNames.match(name)
             return name == "user" ? name : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
         }
-        if hidden.contains(where: { isHeader ? $0.isField(name) : $0 == name }) { return name.asLabel }
+        func isGiven(_ given: String) -> Bool { isHeader ? given.isField(name) : given == name }
+        if hidden.contains(where: isGiven) { return name.asLabel }
         if let name = value.names.dropLast().last(where: hidden.contains) { return name.asLabel }
-        guard !kept.contains(where: { isHeader ? $0.isField(name) : $0 == name }) else { return nil }
+        guard !kept.contains(where: isGiven) else { return nil }
         if value.isOfPerson { return name.asLabel }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }

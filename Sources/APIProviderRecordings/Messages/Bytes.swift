@@ -75,12 +75,6 @@ extension UInt8 {
 }
 
 extension Data {
-    /// RFC 4648, section 5, without padding.
-    init?(base64URL text: String) {
-        let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
-        self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
-    }
-
     var base64URL: String {
         base64EncodedString().replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
             .replacingOccurrences(of: "=", with: "")

@@ -18,13 +18,11 @@ final class Recorder: Sendable {
         var isEnded = false
         let cancellation: any Disposable
 
-        mutating func end(at order: Int) {
+        /// - Parameter failure: Why the response ends early. The app has the part that has come.
+        mutating func end(at order: Int, _ failure: String?) {
             isEnded = true
-            exchange.order.end = order
+            (exchange.order.end, exchange.failure) = (order, failure)
         }
-
-        /// The app has the part that has come.
-        mutating func breakOff(_ reason: String = RecordedExchange.left) { exchange.failure = reason }
     }
 
     private struct State {
@@ -45,10 +43,7 @@ final class Recorder: Sendable {
         state.withLock { state in
             state.items.map { item in
                 var item = item
-                if !item.isEnded {
-                    item.breakOff()
-                    item.end(at: state.events + 1)
-                }
+                if !item.isEnded { item.end(at: state.events + 1, RecordedExchange.left) }
                 return item.exchange
             }
         }
@@ -89,24 +84,24 @@ final class Recorder: Sendable {
                 sending.disposable = transport.send(streamed).subscribe { event in
                     switch event {
                     case .success(let response):
-                        let (answer, reading) = self.read(response, of: request, number)
+                        let (answer, reading) = self.read(response, number)
                         cancellation.disposable = reading
                         deliver(answer)
                     case .failure(let error):
-                        self.end(number) { $0.breakOff(error.recordedReason) }
+                        self.end(number, error.recordedReason)
                         deliver(.failure(error.withoutRequest))
                     }
                 }
             }
             return Disposables.create { [self] in
-                end(number) { $0.breakOff() }
+                end(number, RecordedExchange.left)
                 DispatchQueue.global().async { cancellation.dispose() }
             }
         }
     }
 
     /// The answer, whose body comes as it is read. Dispose the disposable to stop reading.
-    private func read(_ response: APIResponse, of request: PreparedRequest, _ number: Int) -> (answer: Answer, reading: any Disposable) {
+    private func read(_ response: APIResponse, _ number: Int) -> (answer: Answer, reading: any Disposable) {
         let (head, feed) = (response.headWithoutEncoding, StreamFeed())
         withItem(number) { item in
             item.exchange.response = .init(statusCode: head.statusCode, headers: HTTPHeaders(head.headerFields), body: Data())
@@ -120,10 +115,10 @@ final class Recorder: Sendable {
                 end(number)
                 feed.finish()
             } catch is CancellationError {
-                end(number) { $0.breakOff() }
+                end(number, RecordedExchange.left)
                 feed.fail(URLError(.cancelled))
             } catch {
-                end(number) { $0.breakOff(error.recordedReason) }
+                end(number, error.recordedReason)
                 feed.fail(error.withoutRequest)
             }
         }
@@ -137,11 +132,10 @@ final class Recorder: Sendable {
         state.withLock { if !$0.isClosed, !$0.items[number].isEnded { body(&$0.items[number]) } }
     }
 
-    private func end(_ number: Int, _ body: (inout Item) -> Void = { _ in }) {
+    private func end(_ number: Int, _ failure: String? = nil) {
         state.withLock { state in
             guard !state.isClosed, !state.items[number].isEnded else { return }
-            body(&state.items[number])
-            state.items[number].end(at: state.events)
+            state.items[number].end(at: state.events, failure)
             state.events += 1
         }
     }

@@ -1,12 +1,15 @@
-import Foundation
-
 extension PreparedRequest {
     /// The values with a credential's name, in headers and query.
     var credentialValues: [String] {
         var values: [Substring] = headers.filter { $0.name.namesCredential }.flatMap { field -> [Substring] in
             field.value.credentials(inHeader: field.name).flatMap { $0.split { $0.isWhitespace || ";,=\"".contains($0) } }
         }
-        values += headers.filter { $0.name.namesCredential }.compactMap(\.value.basicPassword)
+        // The password of Basic may contain any of these marks.
+        for (name, value) in headers where name.namesCredential {
+            let parts = value.split(maxSplits: 1, whereSeparator: \.isWhitespace)
+            guard parts.count == 2, parts[0].lowercased() == "basic", let pair = String(parts[1]).basicPair else { continue }
+            values.append(pair.password[...])
+        }
         _ = URIReference.items(URIReference(url.absoluteString).query ?? "") { name, value in
             if let value, String(name).namesCredential { values += [value, Substring(String(value).formDecoded)] }
             return ""
@@ -29,14 +32,5 @@ extension String {
         guard parts.count == 2, name.lowercased().hasSuffix("authorization") else { return [self[...]] }
         let hasParameters = parts[1].contains { ",\"".contains($0) }
         return hasParameters ? parts[1].split(separator: ",").map(value) : [parts[1]]
-    }
-
-    /// The password of Basic authentication (RFC 7617).
-    fileprivate var basicPassword: Substring? {
-        let parts = split(maxSplits: 1, whereSeparator: \.isWhitespace)
-        guard parts.count == 2, parts[0].lowercased() == "basic" else { return nil }
-        let text = parts[1].trimmingCharacters(in: .whitespaces)
-        let padding = String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
-        return Data(base64Encoded: text + padding).map { String(decoding: $0, as: UTF8.self).drop { $0 != ":" }.dropFirst() }
     }
 }

@@ -158,6 +158,7 @@ public import FoundationNetworking
     ///
     /// Always call this method, even after a dispose: the next request to the same origin may be waiting. Only the first call counts.
     public func complete(with error: (any Error)? = nil) {
+        let error = (error as? URLError)?.removingURL(of: original) ?? error
         perform(state.withLock { $0.complete(error) }.ending)
         permit?.release()
     }
@@ -218,11 +219,11 @@ extension Exchange {
             }
         case .failure(let error, let sink):
             transport.executor.execute { [self] in
-                let urlError = (error as? URLError)?.removingURL(of: original)
-                deliver(nil) { throw (sink == nil ? urlError?.addingSizeHint(for: original) : urlError) ?? error }
+                let urlError = sink == nil ? (error as? URLError)?.addingSizeHint(for: original) : nil
+                deliver(nil) { throw urlError ?? error }
             }
         case .endOfStream(let stream, let error):
-            stream.finish(error.map { APIError.transport(original, underlying: ($0 as? URLError)?.removingURL(of: original) ?? $0) })
+            stream.finish(error.map { APIError.transport(original, underlying: $0) })
             cancel()
         }
     }

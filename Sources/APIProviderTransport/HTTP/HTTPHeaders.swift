@@ -118,6 +118,25 @@ extension HTTPHeaders {
     public static func authorization(bearerToken: String) -> HTTPHeaders { ["Authorization": "Bearer \(bearerToken)"] }
 }
 
+extension String {
+    /// The user and the password in the text behind the scheme of Basic authentication (RFC 7617).
+    package var basicPair: (user: String, password: String)? {
+        guard let data = Data(base64URL: trimmingCharacters(in: ["=", " ", "\t"])),
+            let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1),
+            let colon = text.firstIndex(of: ":")
+        else { return nil }
+        return (String(text[..<colon]), String(text[colon...].dropFirst()))
+    }
+}
+
+extension Data {
+    /// Base64, also with the alphabet for URLs, without padding (RFC 4648, sections 4 and 5).
+    package init?(base64URL text: String) {
+        let plain = text.replacingOccurrences(of: "-", with: "+").replacingOccurrences(of: "_", with: "/")
+        self.init(base64Encoded: plain + String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4))
+    }
+}
+
 // MARK: - Text
 
 extension HTTPHeaders: CustomStringConvertible {
