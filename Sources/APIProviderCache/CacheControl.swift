@@ -30,7 +30,7 @@ struct CacheControl {
 extension StringProtocol {
     /// The text as seconds (RFC 9111, section 1.2.2), at most 2^31.
     var deltaSeconds: TimeInterval? {
-        guard !isEmpty, utf8.allSatisfy(\.isDigit) else { return nil }
+        guard !isEmpty, unicodeScalars.allSatisfy({ ("0"..."9").contains($0) }) else { return nil }
         return Swift.min(TimeInterval(self) ?? .infinity, 2_147_483_648)
     }
 

@@ -133,9 +133,6 @@ extension APIResponse {
         return redirect
     }
 
-    /// Whether the transport followed a redirect by itself.
-    var wasRedirectedByTransport: Bool { wasRedirectedByTransport(of: request) }
-
     /// The URL in the field `name`, if in the same origin as `received` and `request`.
     ///
     /// `received` is the cache's request. `request` may be a later one, if the transport followed a redirect.

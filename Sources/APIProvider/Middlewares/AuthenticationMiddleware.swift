@@ -202,7 +202,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         let timeout = DispatchTimeInterval(seconds: request.timeoutInterval ?? 60)
         return credentials.credential(signOutCount: signOutCount, after: rejected, within: timeout) {
             let reason = "it timed out while it waited for a new credential; is the refresh itself sent through this provider?"
-            return APIError.transport(request, underlying: URLError(.timedOut, reason: reason))
+            return APIError.transport(request, underlying: URLError(.timedOut, userInfo: [NSLocalizedFailureReasonErrorKey: reason]))
         }
     }
 

@@ -11,7 +11,7 @@ extension APIResponse {
 extension PreparedRequest {
     /// Whether this request equals `other` in URL and body, and has no other headers or values.
     func addsNothing(to other: PreparedRequest) -> Bool {
-        headers(notIn: other).isEmpty && url == other.url && body?.pieces == other.body?.pieces
+        headers(notIn: other).isEmpty && url == other.url && body == other.body
     }
 
     /// The names of headers missing in `other`, or with another value there.

@@ -169,8 +169,8 @@ extension PreparedRequest {
         set { if newValue != nil { options[BaseURLKey.self] = newValue } else { options.remove(BaseURLKey.self) } }
     }
 
-    /// Adds the fields in `headers` that the request lacks.
-    package mutating func addMissingHeaders(_ headers: HTTPHeaders) {
+    /// Adds the fields in `headers` that the request lacks. A field of the request stays.
+    public mutating func addMissingHeaders(_ headers: HTTPHeaders) {
         let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
         if !keepsOwnAuthorization { self.headers.adoptProblem(of: headers) }

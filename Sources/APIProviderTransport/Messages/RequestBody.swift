@@ -2,8 +2,9 @@ public import Foundation
 
 /// A ``PreparedRequest``'s encoded body: data and files, one after the other.
 ///
-/// You can read a body any number of times. Files are read while the request is sent.
-public struct RequestBody: Sendable {
+/// You can read a body any number of times. Files are read while the request is sent. Two bodies are equal if they have the same data, and
+/// the same files with the same sizes; no file is read.
+public struct RequestBody: Sendable, Equatable {
     package let pieces: [BodyPiece]
     /// The number of bytes.
     public let count: Int

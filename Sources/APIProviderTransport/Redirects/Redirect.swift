@@ -66,14 +66,18 @@ extension Transport {
 }
 
 extension APIResponse {
-    /// Whether the response comes from another URL than the `request`: the transport followed a redirect by itself.
-    package func wasRedirectedByTransport(of request: PreparedRequest) -> Bool {
+    /// Whether the response comes from another URL than its ``request``: the transport followed a redirect by itself.
+    ///
+    /// The built-in transports leave redirects to the provider. For a cache, the response is not the answer of the request's URL.
+    public var wasRedirectedByTransport: Bool { isFromOtherURL(than: request) }
+
+    private func isFromOtherURL(than request: PreparedRequest) -> Bool {
         httpResponse.url.map { $0.normalizedComponents != request.url.normalizedComponents } ?? false
     }
 
     /// Throws if the response comes from another URL than the `request`: the transport followed a redirect.
     func requireNotRedirected(of request: PreparedRequest) throws {
-        guard wasRedirectedByTransport(of: request) else { return }
+        guard isFromOtherURL(than: request) else { return }
         let reason =
             "the transport followed a redirect by itself, so the option redirectPolicy has no effect; turn that off in the transport"
         throw APIError.transport(request, underlying: URLError(.httpTooManyRedirects, reason: reason))

@@ -74,6 +74,14 @@ struct BodyTests {
         #expect(try sent(.file(try file("file", text), contentType: "a/b")).bodyData == Data(text.utf8))
     }
 
+    @Test("Two bodies are equal if their data are, or their files and sizes, without a file being read")
+    func equality() {
+        let (text, file, other) = (RequestBody(Data("a".utf8)), URL(fileURLWithPath: "/missing"), URL(fileURLWithPath: "/other"))
+        func body(_ url: URL, _ count: Int) -> RequestBody { RequestBody([.file(url, count: count)]) }
+        #expect(text == RequestBody(Data("a".utf8)) && text != RequestBody(Data("b".utf8)) && text != body(file, 1))
+        #expect(body(file, 1) == body(file, 1) && body(file, 1) != body(file, 2) && body(file, 1) != body(other, 1))
+    }
+
     @Test("A body can be read twice at once, and reading nothing is not its end")
     func readers() throws {
         let body = try #require(try sent(try twoFiles()).body)

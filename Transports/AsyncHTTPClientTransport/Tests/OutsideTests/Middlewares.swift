@@ -130,8 +130,8 @@ final class SmallCache: Middleware {
                 return .just(hit.response)
             }
             return next(request).do(onSuccess: { [self] response in
-                guard response.statusCode == 200, response.request.redirects.isEmpty, let age = response.maxAge,
-                    response.headers["Vary"] == nil
+                guard response.statusCode == 200, response.request.redirects.isEmpty, !response.wasRedirectedByTransport,
+                    let age = response.maxAge, response.headers["Vary"] == nil
                 else { return }
                 lock.withLock { stored[key] = (response, scheduler.now + .seconds(age)) }
             })

@@ -128,6 +128,19 @@ struct OutsideTests {
         #expect(server.lines.count == 5)
     }
 
+    @Test("Nothing is stored of a transport that follows redirects by itself")
+    func redirected() {
+        server.answers = { _ in .status(200, ["Cache-Control": "max-age=60"]) }
+        let redirecting = ClosureTransport(addedHeaders: [:]) { [server] request in
+            var redirected = request
+            redirected.url.appendPathComponent("new")
+            return server.answer(redirected).map { APIResponse(request: request, httpResponse: $0.httpResponse, data: $0.data) }
+        }
+        let cached = DefaultAPIProvider(baseURL: base, transport: redirecting, middlewares: [SmallCache(scheduler: scheduler)])
+        for _ in 0..<2 { _ = cached.request(Endpoint<Void>(.get, "/a")).subscribe() }
+        #expect(server.lines == ["GET /a/new ", "GET /a/new "])
+    }
+
     @Test("Streams, files and a POST pass by")
     func others() async throws {
         server.answers = { _ in .status(200, ["Cache-Control": "max-age=60"], body: "a\n") }
