@@ -123,7 +123,8 @@ public struct DefaultAPIProvider: APIProvider {
             if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
             let download = request.bodyDestination.download
             var value = send(request).map { [errorMessage] response in
-                var response = response.with(decoder: decoder)
+                // A middleware may have created the response.
+                var response = response.requestOptions.context === context ? response : response.with(decoder: decoder)
                 if let download { response = response.restoringFile(of: download) }
                 let value = try endpoint.value(of: response, errorMessage: errorMessage)
                 // The value may come from a body in memory.

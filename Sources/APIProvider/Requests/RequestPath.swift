@@ -152,7 +152,7 @@ extension RequestPath: CustomStringConvertible {
 extension RequestPath {
     /// Why a literal would not be sent as written; `nil` for a valid one.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
-        guard literal.withBytes({ [suspect = ASCIISet.suspect] in $0.contains(where: suspect.contains) }) else { return nil }
+        guard literal.withCString({ strpbrk($0, "?#%:") }) != nil else { return nil }
         let path = "its path \"\(RequestSecrets().redacted(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }

@@ -28,8 +28,6 @@ package struct ASCIISet {
     package static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2, without the brackets of an IPv6 address.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
-    /// Probable mistakes in a literal path.
-    package static let suspect = ASCIISet("?#%:")
     /// The delimiters after a URL's host, or after the user before the host.
     static let hostDelimiters = ASCIISet("/?#@:")
     /// RFC 9110, section 5.6.2: `tchar`.

@@ -15,6 +15,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
 
     /// Creates parameters with `items`, in order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
+        self.items.reserveCapacity(items.count)
         for (key, value) in items { append(key, value) }
     }
 

@@ -11,7 +11,7 @@ extension URL {
     /// The path's first `.` or `..` segment. A network stack or a proxy would resolve it (RFC 3986, section 5.2.4).
     var dotSegment: Substring? {
         let text = absoluteString
-        guard text.withBytes({ zip($0, $0.dropFirst()).contains { $0 == (UInt8(ascii: "/"), UInt8(ascii: ".")) } }) else { return nil }
+        guard text.withCString({ strstr($0, "/.") }) != nil else { return nil }
         return URIReference(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
     }
 
@@ -25,8 +25,8 @@ extension URL {
     /// The URL without the fragment; `nil` for a URL without one.
     var withoutFragment: URL? {
         let text = absoluteString
-        let end = text.withBytes { $0.firstIndex(of: UInt8(ascii: "#")) }
-        return end.flatMap { URL(string: String(decoding: text.utf8.prefix($0), as: UTF8.self)) }
+        guard text.withCString({ strchr($0, CInt(UInt8(ascii: "#"))) }) != nil else { return nil }
+        return URL(string: String(text.prefix { $0 != "#" }))
     }
 
     /// The URL with the fragment of `source`, unless this URL has one (RFC 9110, section 10.2.2).

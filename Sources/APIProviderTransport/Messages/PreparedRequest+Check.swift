@@ -93,7 +93,7 @@ extension String {
 
     /// The length of `https://` or `http://` at the start, in bytes; `nil` for another start, such as `HTTP://`.
     var httpPrefixLength: Int? {
-        withBytes { $0.starts(with: "https://".utf8) ? 8 : $0.starts(with: "http://".utf8) ? 7 : nil }
+        hasPrefix("https://") ? 8 : hasPrefix("http://") ? 7 : nil
     }
 
     /// Whether this scheme is `http` or `https`.
