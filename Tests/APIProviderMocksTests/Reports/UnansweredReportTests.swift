@@ -9,7 +9,6 @@ private let x49 = String(repeating: "x", count: 49)
 private let token = "4c39Hqly9WDarj"
 private let x50 = String(repeating: "x", count: 50)
 private let x200 = String(repeating: "x", count: 200)
-private let a200 = String(repeating: "a ", count: 100)
 
 private func posting(_ body: Data) -> Endpoint<String> {
     Endpoint(.post, "/a", body: .data(body, contentType: "text/plain"))

@@ -138,22 +138,12 @@ struct StreamStubTests {
         #expect(failure?.urlError?.code == .networkConnectionLost)
     }
 
-    /// A scheduler that runs each action at once, whatever its delay.
-    private struct AtOnce: Scheduler {
-        var now: DispatchTime { .now() }
-
-        func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-            action()
-            return Disposables.create()
-        }
-    }
-
     @Test("With a scheduler that runs actions at once, no time passes: delays take none, and nothing times out")
     func atOnce() async throws {
         let feed = StreamFeed()
         MockURLProtocol.stub(.get, "/events", respond: .events(from: feed))
         MockURLProtocol.stub(.get, "/slow", respond: .data(Data("late".utf8)).delayed(by: .seconds(100)))
-        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: AtOnce()))
+        let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(scheduler: ImmediateScheduler()))
         var events = try await provider.request(request).value.makeAsyncIterator()
         #expect(try await provider.request(Endpoint<String>(.get, "/slow")).value == "late")
         feed.send("data: a\n\n")

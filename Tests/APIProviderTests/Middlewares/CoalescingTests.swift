@@ -86,7 +86,7 @@ struct CoalescingTests {
         #expect(server.subscriptions == 1)
     }
 
-    @Test("Downloads, streams and requests with a redirect policy are not shared")
+    @Test("Downloads, streams and requests with a redirect policy or an option of the app's own are not shared, and a name is no reason")
     func unshared() {
         let log = Log<String>()
         let transport = ClosureTransport { request in
@@ -100,9 +100,12 @@ struct CoalescingTests {
             _ = provider.request(Endpoint<ByteStream>(.get, "/stream")).subscribe()
             _ = provider.request(Endpoint<Data>(.get, "/redirect").option(\.redirectPolicy, .never)).subscribe()
             // A sign-out in another test would count for requests with a credential.
-            _ = provider.request(Endpoint<Data>(.get, "/data").option(\.isAuthenticated, false)).subscribe()
+            let plain = Endpoint<Data>(.get, "/data").option(\.isAuthenticated, false)
+            _ = provider.request(plain.option(\.name, "data()")).subscribe()
+            _ = provider.request(plain.option(\.trace, 1).adapting { $0.url.appendPathComponent("own") }).subscribe()
         }
-        #expect(log.entries.sorted() == ["/data", "/download", "/download", "/redirect", "/redirect", "/stream", "/stream"])
+        let twice = ["/data/own", "/download", "/redirect", "/stream"]
+        #expect(log.entries.sorted() == ["/data"] + twice.flatMap { [$0, $0] })
     }
 
     @Test("Only disposing the last subscription cancels the request")
@@ -147,12 +150,6 @@ struct CoalescingTests {
         }
         await eventually(within: 20) { released.count == count }
         #expect(released.count == count)
-    }
-
-    private final class OnRelease: Sendable {
-        private let action: @Sendable () -> Void
-        init(_ action: @escaping @Sendable () -> Void) { self.action = action }
-        deinit { action() }
     }
 
     @Test("Requests from eight threads all get a response")
