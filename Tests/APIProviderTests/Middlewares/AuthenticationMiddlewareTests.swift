@@ -489,29 +489,6 @@ struct AuthenticationMiddlewareTests {
     }
 
     @Test(
-        "The token goes to the origin of the base URL or to the hosts, over http only if the API is http, and no other 401 starts a refresh",
-        arguments: [
-            (nil, "https://api.example.com", "https://API.example.com:443/a", "Bearer a"),
-            (nil, "https://api.example.com", "http://api.example.com/a", "none"),
-            (nil, "https://api.example.com", "https://api.example.com:8443/a", "none"),
-            (["One", "two"], nil, "http://one/", "none"),
-            (["One", "two"], nil, "https://one/", "Bearer a"),
-            (["One", "two"], "https://api.example.com", "https://TWO:8443/", "Bearer a"),
-            (["One", "two"], "https://api.example.com", "https://three/", "none"),
-            (["One", "two"], "https://api.example.com", "http://one/", "none"),
-            (["One", "two"], "http://one", "http://one/", "Bearer a"),
-            (["[::1]"], "http://[::1]:8080", "http://[::1]:8080/", "Bearer a"), (["::1"], nil, "https://[::1]/", "Bearer a"),
-            (["::1"], nil, "https://[::2]/", "none"),
-        ] as [(Set<String>?, String?, String, String)])
-    func hosts(hosts: Set<String>?, baseURL: String?, url: String, token: String) async throws {
-        let (server, middleware) = (Server(valid: "a"), Self.failing(hosts: hosts))
-        var request = PreparedRequest("GET", url)
-        request.baseURL = baseURL.flatMap { URL(string: $0) }
-        _ = try await middleware.intercept(request, next: server.next).value
-        #expect(server.seen.entries == [token])
-    }
-
-    @Test(
         "A token that has no host or cannot be put into the request is an error that says why, and nothing is sent",
         arguments: [
             (

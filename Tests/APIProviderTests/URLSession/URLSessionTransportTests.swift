@@ -113,17 +113,6 @@ struct URLSessionTransportTests {
     }
     #endif
 
-    @Test("A dump of a provider shows no header of its session")
-    func dumped() {
-        final class Delegate: NSObject, URLSessionDelegate {}
-        configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
-        let session = URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)
-        defer { session.invalidateAndCancel() }
-        var text = ""
-        dump(DefaultAPIProvider(session: session), to: &text)
-        #expect(!text.contains("s3cret"))
-    }
-
     @Test("The delegate of a lent session goes when that session is invalidated, and the provider works on")
     func lentDelegate() async throws {
         final class Delegate: NSObject, URLSessionDelegate {
