@@ -1,5 +1,5 @@
 import APIProvider
-import APIProviderMocks
+@_spi(Serving) import APIProviderMocks
 import Foundation
 import MiniRx
 import TestSupport
@@ -27,6 +27,24 @@ struct ScopeProofTests {
                 }
             }
             try await group.waitForAll()
+        }
+    }
+
+    @Test("A scope of a server keeps its newest requests and problems, and so many bytes, but always the last request")
+    func limits() async {
+        await MockURLProtocol.withScope {
+            MockURLProtocol.keepRequests(3, byteCount: 10)
+            func send(_ path: RequestPath, _ count: Int) async {
+                _ = try? await mocked.request(Endpoint<Data>(.post, path, body: .data(Data(count: count), contentType: "a/b"))).value
+            }
+            for number in 0..<5 { await send("/\(number)", 1) }
+            #expect(MockURLProtocol.requests.map(\.path) == ["/2", "/3", "/4"] && MockURLProtocol.removedRequestCount == 2)
+            #expect(MockURLProtocol.problems.count == 3 && MockURLProtocol.problems.last?.text.contains("example.com/4") == true)
+            for (path, count, kept) in [("/8", 8, ["/3", "/4", "/8"]), ("/2", 2, ["/8", "/2"]), ("/99", 99, ["/99"])] {
+                await send(RequestPath(path), count)
+                #expect(MockURLProtocol.requests.map(\.path) == kept)
+            }
+            #expect(MockURLProtocol.removedRequestCount == 7)
         }
     }
 

@@ -147,6 +147,26 @@ struct StubResponseTests {
         #expect(log.entries.isEmpty)
     }
 
+    private struct Holding: Error { let token: OnRelease }
+
+    @Test("A request that is disposed during a delay keeps nothing of its answer until the delay has passed", arguments: Way.allCases)
+    func disposedDelay(way: Way) async {
+        let (asked, released) = (Signals<Void>(), Log<Void>())
+        await MockURLProtocol.withScope {
+            let response = StubResponse.handler { _ in
+                asked.send(())
+                return .failure(Holding(token: OnRelease { released.append(()) })).delayed(by: .seconds(3600))
+            }
+            MockURLProtocol.stub(.get, "/a", respond: response)
+            let request = way.provider.request(raw()).subscribe { _ in }
+            await asked.next()
+            request.dispose()
+            // The mock itself keeps the answers of its test.
+            MockURLProtocol.reset()
+            #expect(await eventually { released.count == 1 })
+        }
+    }
+
     @Test("Delays add up, and a response comes no earlier", arguments: Way.allCases)
     func delay(way: Way) async throws {
         let provider = way.provider
