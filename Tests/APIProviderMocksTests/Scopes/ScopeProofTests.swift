@@ -48,6 +48,19 @@ struct ScopeProofTests {
         }
     }
 
+    @Test("When a server forgets its requests, a stub that cannot answer is a problem again")
+    func forgetting() async {
+        await MockURLProtocol.withScope {
+            MockURLProtocol.stub(.get, "/a", respond: .json(Double.nan))
+            for _ in 0..<2 {
+                for _ in 0..<2 { _ = try? await mocked.request(Self.request).value }
+                #expect(MockURLProtocol.problems.count == 1 && MockURLProtocol.requests.count == 2)
+                MockURLProtocol.forgetRequests()
+                #expect(MockURLProtocol.problems.isEmpty && MockURLProtocol.requests.isEmpty)
+            }
+        }
+    }
+
     @Test("The class of a scope and its providers reach it from a detached task, also while another is current", arguments: Way.allCases)
     func detached(way: Way) async throws {
         try await MockURLProtocol.withScope("outer") {

@@ -310,7 +310,7 @@ struct DownloadTests {
         held.removeAll()
         #expect(try await eventually { try folder.names == ["file.bin"] })
         #expect(try content() == "old")
-        withExtendedLifetime(subscription) {}
+        withExtendedLifetime((error, subscription)) {}
     }
 
     @Test("After a dispose, the file stays as long as a middleware holds the whole response")
