@@ -31,6 +31,13 @@ struct ReportRuleTests {
         #expect(!failure.contains(text), "\(failure)")
     }
 
+    @Test("Two placeholders of one kind never stand for the same text of eight bytes, but may for a shorter one")
+    func placeholders() {
+        var bindings = Bindings(Placeholders([:]))
+        let texts = [("hunter22", "token-001"), ("hunter22", "token-002"), ("hunter2", "token-003"), ("hunter2", "token-004")]
+        #expect(texts.map { bindings.takes($0, for: $1, isFree: true) } == [true, false, true, true])
+    }
+
     @Test("A secret of eight bytes is found where nothing else stands")
     func eightBytes() { #expect(SecretCheck(["hunter22"]).secrets(in: Array("hunter22".utf8)) == [0]) }
 }
