@@ -61,6 +61,19 @@ struct ScopeProofTests {
         }
     }
 
+    @Test("A stub that a server removes answers no more and is no problem, and the others go on with their numbers of uses")
+    func removing() async throws {
+        try await MockURLProtocol.withScope {
+            let stubs = (0..<3).map { MockURLProtocol.stub(.get, "/\($0)", respond: .status(200)) }
+            try await mocked.request(Endpoint<Void>(.get, "/2")).value
+            MockURLProtocol.remove(stubs[1])
+            try await mocked.request(Endpoint<Void>(.get, "/0")).value
+            try MockURLProtocol.verify()
+            #expect(stubs.map(MockURLProtocol.useCount) == [1, 0, 1])
+            await #expect(throws: APIError.self) { try await mocked.request(Endpoint<Void>(.get, "/1")).value }
+        }
+    }
+
     @Test("The class of a scope and its providers reach it from a detached task, also while another is current", arguments: Way.allCases)
     func detached(way: Way) async throws {
         try await MockURLProtocol.withScope("outer") {

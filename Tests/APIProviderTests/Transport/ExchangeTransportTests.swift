@@ -130,14 +130,8 @@ struct ExchangeTransportTests {
             if started.count > 1 { $0.complete(with: URLError(.cancelled)) }
         }
         for number in 0..<5_000 { send("/\(number)", by: transport) }
-        let (first, ended) = (try #require(started.entries.first), Signals<Void>())
-        let thread = Thread {
-            first.complete(with: URLError(.cancelled))
-            ended.send(())
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-        await ended.next()
+        let first = try #require(started.entries.first)
+        await onSmallStack { first.complete(with: URLError(.cancelled)) }
         #expect(events.entries == (0..<5_000).map { "/\($0): -999" })
     }
 
