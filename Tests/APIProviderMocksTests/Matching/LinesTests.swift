@@ -215,7 +215,7 @@ struct LinesTests {
         ]
         for text in bodies {
             #expect(cpuSeconds { _ = body(text, "text/xml") } < 1)
-            #expect(!"\(body(text, "text/xml").values)".contains("root:"))
+            #expect(Array(body(text, "text/xml").values.keys) == [""])
         }
     }
 

@@ -48,14 +48,17 @@ struct ScopeProofTests {
         }
     }
 
-    @Test("When a server forgets its requests, a stub that cannot answer is a problem again")
-    func forgetting() async {
-        await MockURLProtocol.withScope {
+    @Test("When a server forgets its requests, it forgets their problems, and a stub that cannot answer is a problem again")
+    func forgetting() async throws {
+        try await MockURLProtocol.withScope {
             MockURLProtocol.stub(.get, "/a", respond: .json(Double.nan))
             for _ in 0..<2 {
                 for _ in 0..<2 { _ = try? await mocked.request(Self.request).value }
                 #expect(MockURLProtocol.problems.count == 1 && MockURLProtocol.requests.count == 2)
+                let error = try await mocked.failure(of: Endpoint<Void>(.get, "/other"))
+                #expect(MockURLProtocol.report(of: error) != nil)
                 MockURLProtocol.forgetRequests()
+                #expect(MockURLProtocol.report(of: error) == nil)
                 #expect(MockURLProtocol.problems.isEmpty && MockURLProtocol.requests.isEmpty)
             }
         }

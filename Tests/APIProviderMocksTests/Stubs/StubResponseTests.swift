@@ -150,16 +150,19 @@ struct StubResponseTests {
     private struct Holding: Error { let token: OnRelease }
 
     @Test("A request that is disposed during a delay keeps nothing of its answer until the delay has passed", arguments: Way.allCases)
-    func disposedDelay(way: Way) async {
-        let (asked, released) = (Signals<Void>(), Log<Void>())
-        await MockURLProtocol.withScope {
-            let response = StubResponse.handler { _ in
-                asked.send(())
-                return .failure(Holding(token: OnRelease { released.append(()) })).delayed(by: .seconds(3600))
+    func disposedDelay(way: Way) async throws {
+        let released = Log<Void>()
+        try await MockURLProtocol.withScope {
+            func stub() {
+                let answer = StubResponse.failure(Holding(token: OnRelease { released.append(()) }))
+                MockURLProtocol.stub(.get, "/a", respond: answer.delayed(by: .seconds(3600)))
+                MockURLProtocol.stub(.get, "/b", respond: .status(200))
             }
-            MockURLProtocol.stub(.get, "/a", respond: response)
-            let request = way.provider.request(raw()).subscribe { _ in }
-            await asked.next()
+            let provider = way.provider
+            stub()
+            let request = provider.request(raw()).subscribe { _ in }
+            // Then the first one waits.
+            _ = try await provider.request(raw(.get, "/b")).value
             request.dispose()
             // The mock itself keeps the answers of its test.
             MockURLProtocol.reset()

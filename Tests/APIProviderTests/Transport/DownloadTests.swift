@@ -283,7 +283,7 @@ struct DownloadTests {
         arguments: Failure.allCases)
     func nothingIsLeftAfterAnError(failure: Failure) async throws {
         try put("old")
-        let (held, done) = (Log<APIResponse>(), Signals<any Error>())
+        let (requests, held, done) = (Log<PreparedRequest>(), Log<APIResponse>(), Signals<any Error>())
         let server = try LoopbackServer { _, connection in
             if failure == .laterAttempt, !held.entries.isEmpty { return connection.respond("404 Not Found") }
             guard failure == .timeout else { return connection.respond(body: "body") }
@@ -291,7 +291,8 @@ struct DownloadTests {
             connection.waitUntilClosed()
         }
         let middleware = ClosureMiddleware { request, next in
-            next(request).flatMap { response in
+            requests.append(request)
+            return next(request).flatMap { response in
                 held.append(response)
                 if failure == .middleware { throw URLError(.cannotParseResponse) }
                 return failure == .laterAttempt ? next(request) : .just(response)
@@ -310,7 +311,7 @@ struct DownloadTests {
         held.removeAll()
         #expect(try await eventually { try folder.names == ["file.bin"] })
         #expect(try content() == "old")
-        withExtendedLifetime((error, subscription)) {}
+        withExtendedLifetime((error, subscription, requests)) {}
     }
 
     @Test("After a dispose, the file stays as long as a middleware holds the whole response")
