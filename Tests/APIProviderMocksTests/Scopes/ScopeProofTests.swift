@@ -94,16 +94,4 @@ struct ScopeProofTests {
             #expect(MockURLProtocol.responseType == nil)
         }
     }
-
-    @Test("A provider that outlives its scope gets an error that says so", arguments: Way.allCases)
-    func outlived(way: Way) async throws {
-        let provider = try await MockURLProtocol.withScope("short") {
-            MockURLProtocol.stub(.get, "/a", respond: .status(200))
-            let provider = way.provider
-            _ = try await provider.request(Self.request).value
-            return provider
-        }
-        let error = try await provider.failure(of: Self.request)
-        #expect(error.description.contains(#"This request's scope, "short", has ended"#), "\(error)")
-    }
 }
