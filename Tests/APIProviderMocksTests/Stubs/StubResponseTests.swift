@@ -155,7 +155,7 @@ struct StubResponseTests {
         try await MockURLProtocol.withScope {
             func stub() {
                 let answer = StubResponse.failure(Holding(token: OnRelease { released.append(()) }))
-                MockURLProtocol.stub(.get, "/a", respond: answer.delayed(by: .seconds(3600)))
+                MockURLProtocol.stub(.get, "/a", respond: answer.delayed(by: .seconds(300)))
                 MockURLProtocol.stub(.get, "/b", respond: .status(200))
             }
             let provider = way.provider
