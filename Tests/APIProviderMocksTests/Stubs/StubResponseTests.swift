@@ -153,13 +153,10 @@ struct StubResponseTests {
     func disposedDelay(way: Way) async throws {
         let released = Log<Void>()
         try await MockURLProtocol.withScope {
-            func stub() {
-                let answer = StubResponse.failure(Holding(token: OnRelease { released.append(()) }))
-                MockURLProtocol.stub(.get, "/a", respond: answer.delayed(by: .seconds(300)))
-                MockURLProtocol.stub(.get, "/b", respond: .status(200))
-            }
-            let provider = way.provider
-            stub()
+            let (provider, delay) = (way.provider, DispatchTimeInterval.seconds(300))
+            MockURLProtocol.stub(
+                .get, "/a", respond: .failure(Holding(token: OnRelease { released.append(()) })).delayed(by: delay))
+            MockURLProtocol.stub(.get, "/b", respond: .status(200))
             let request = provider.request(raw()).subscribe { _ in }
             // Then the first one waits.
             _ = try await provider.request(raw(.get, "/b")).value
