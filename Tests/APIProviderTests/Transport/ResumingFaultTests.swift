@@ -79,7 +79,7 @@ struct ResumingFaultTests: DownloadSuite {
     }
 
     #if compiler(>=6.3)  // An exit test that captures a value.
-    @Test("The download of a process that was killed goes on in another one", .longComputing)
+    @Test("The download of a process that was killed goes on in another one")
     func killed() async throws {
         let server = try LoopbackServer { request, connection in
             guard request.headers["range"] == nil else { return FileAnswer().send(to: request, connection) }
@@ -98,7 +98,7 @@ struct ResumingFaultTests: DownloadSuite {
         #expect(server.ranges == [nil, "bytes=12000-"])
     }
 
-    @Test("While one process downloads to a file, another one fails at once", .longComputing)
+    @Test("While one process downloads to a file, another one fails at once")
     func twoProcesses() async throws {
         let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
         let server = try LoopbackServer { request, connection in
