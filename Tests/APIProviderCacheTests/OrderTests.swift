@@ -208,7 +208,7 @@ struct OrderTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("Nothing is kept of a URL after the last request for it", .longComputing)
+    @Test("Nothing is kept of a URL after the last request for it")
     func states() async {
         await #expect(processExitsWith: .success) {
             let epoch = StoreEpoch()

@@ -90,7 +90,9 @@ struct StoreTests {
     @Test("In memory, there are 20 MB unless the app says otherwise")
     func defaultSize() {
         let store = CacheMiddleware.Storage.memory().makeStore().0
-        for key in ["a", "b"] { store.replace([response(String(repeating: "x", count: 12_000_000))], for: key) }
+        let body = Data(count: 12_000_000)
+        let large = CachedResponse(statusCode: 200, headers: [:], data: body, requestTime: time, responseTime: time)
+        for key in ["a", "b"] { store.replace([large], for: key) }
         #expect(store.responses(for: "a").isEmpty && store.responses(for: "b").count == 1)
     }
 

@@ -138,12 +138,6 @@ struct PlainURLSessionTests {
         #expect(await outcome { session.dataTask(with: deletion, completionHandler: $0).resume() }.status == 204)
     }
 
-    @Test("A status below 200 is the response")
-    func informational() async throws {
-        MockURLProtocol.stub(.get, "/a", respond: .status(199))
-        #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 199)
-    }
-
     #if canImport(FoundationNetworking)
     @Test("A download task fails on Linux, and does not trap")
     func download() async throws {

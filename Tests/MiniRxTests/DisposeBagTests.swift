@@ -39,7 +39,7 @@ struct DisposeBagTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("Finished subscriptions leave its memory as it was, and an empty bag needs none", .longComputing)
+    @Test("Finished subscriptions leave its memory as it was, and an empty bag needs none")
     func flat() async {
         await #expect(processExitsWith: .success) {
             let bag = DisposeBag()

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 /// Random trees of operators, driven by random steps, do what a model does that is simple enough to be obviously right.
-@Suite("Model", tenMinutes, .longComputing)
+@Suite("Model", tenMinutes)
 struct ModelTests {
     /// A million by hand: `TEST_EFFORT=500 swift test -c release --filter ModelTests`.
-    @Test("Random forests do what the model does, step by step")
+    @Test("Random forests do what the model does, step by step", .longComputing)
     func trees() async {
         for seed in 0..<UInt64(rounds(2_000)) {
             // Other tests want the thread, too.

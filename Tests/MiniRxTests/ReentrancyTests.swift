@@ -103,15 +103,3 @@ struct ReentrancyTests {
     act()
     return value
 }
-
-/// Runs everything at once, after `act`.
-struct ImmediateScheduler: Scheduler {
-    var act: @Sendable () -> Void = {}
-    var now: DispatchTime { .now() }
-
-    func schedule(after delay: DispatchTimeInterval, _ action: @escaping @Sendable () -> Void) -> any Disposable {
-        act()
-        action()
-        return Disposables.create()
-    }
-}

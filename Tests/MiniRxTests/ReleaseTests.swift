@@ -97,7 +97,7 @@ struct ReleaseTests {
         let producer = Producer<Int>()
         let serial = SerialDisposable()
         do {
-            let probe = Probe {
+            let probe = OnRelease {
                 Single.just(1).subscribe(onSuccess: { _ in log.append("gone") }).disposed(by: bag)
                 producer.send(.success(2))
                 serial.dispose()
@@ -108,10 +108,4 @@ struct ReleaseTests {
         serial.dispose()
         #expect(log.entries == ["gone"])
     }
-}
-
-private final class Probe: Sendable {
-    let onDeinit: @Sendable () -> Void
-    init(onDeinit: @escaping @Sendable () -> Void) { self.onDeinit = onDeinit }
-    deinit { onDeinit() }
 }

@@ -182,7 +182,7 @@ struct SchedulerTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("A delayed action that has run or was disposed leaves nothing behind", .longComputing)
+    @Test("A delayed action that has run or was disposed leaves nothing behind")
     func timers() async {
         await #expect(processExitsWith: .success) {
             let virtual = TestScheduler()

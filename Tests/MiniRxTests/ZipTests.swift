@@ -43,7 +43,7 @@ struct ZipTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("Sources that have ended are released while other sources go on", .longComputing)
+    @Test("Sources that have ended are released while other sources go on")
     func endedParts() async {
         await #expect(processExitsWith: .success) {
             func waiting(attempts: Int) -> Single<(Int, Int)> {

@@ -6,6 +6,7 @@ import MiniRx
 package enum FaultyFiles {
     private static let folders = Locked<[String: Faults]>([:])
     private static let readOnly = Locked<Set<String>>([])
+    private static let vanishing = Locked<Set<String>>([])
     private static let interrupted = Locked<Set<Int32>>([])
 
     /// Runs `body`, in which each call on a file in `folder` may fail.
@@ -29,6 +30,20 @@ package enum FaultyFiles {
         readOnly.withLock { _ = $0.insert(prefix) }
         defer { readOnly.withLock { _ = $0.remove(prefix) } }
         return try await body()
+    }
+
+    /// Runs `body`, in which each file of `folder` is removed before it is locked.
+    package static func withVanishing<Result>(_ folder: URL, _ body: () async throws -> Result) async rethrows -> Result {
+        let prefix = prefix(of: folder)
+        vanishing.withLock { _ = $0.insert(prefix) }
+        defer { vanishing.withLock { _ = $0.remove(prefix) } }
+        return try await body()
+    }
+
+    fileprivate static func removeIfVanishing(_ descriptor: Int32) {
+        guard vanishing.withLock({ !$0.isEmpty }) else { return }
+        let path = path(of: descriptor)
+        if vanishing.withLock({ $0.contains { path.hasPrefix($0) } }) { _ = nextUnlink(path) }
     }
 
     fileprivate static func isReadOnly(_ path: String) -> Bool { readOnly.withLock { $0.contains { path.hasPrefix($0) } } }
@@ -133,7 +148,8 @@ func faultyTruncate(_ descriptor: Int32, _ length: Int) -> Int32 {
 
 @_cdecl("flock")
 func faultyLock(_ descriptor: Int32, _ operation: Int32) -> Int32 {
-    FaultyFiles.fails(descriptor) ? fail(ENOLCK) : nextLock(descriptor, operation)
+    FaultyFiles.removeIfVanishing(descriptor)
+    return FaultyFiles.fails(descriptor) ? fail(ENOLCK) : nextLock(descriptor, operation)
 }
 
 /// Closes the file also where it fails, as Linux does.

@@ -33,3 +33,10 @@ private struct LoggingDisposable: Disposable {
 package final class Token: Sendable {
     package init() {}
 }
+
+/// Calls a closure when it is released.
+package final class OnRelease: Sendable {
+    private let action: @Sendable () -> Void
+    package init(_ action: @escaping @Sendable () -> Void) { self.action = action }
+    deinit { action() }
+}

@@ -4,6 +4,8 @@ package import Testing
 /// For tests that compute for long: they run one after the other, on a separate thread.
 ///
 /// Elsewhere a few of them would take all the threads that tests share, and a request of another test would wait until it times out.
+/// A test of another process does not need it. On this thread it would be told late of the end of that process, for which the testing
+/// library waits in a busy loop.
 package struct LongComputing: SuiteTrait, TestTrait, TestScoping {
     package let isRecursive = true
 

@@ -8,8 +8,6 @@ struct VersionedCredential<Value: Sendable>: Sendable {
     /// The end of the minute of grace after a refresh; `nil` for a credential set by the app outside a refresh. Until then, the credential
     /// does not expire, and a rejected second attempt pauses refreshes.
     let refreshCooldownEnd: DispatchTime?
-    /// The number of failed refreshes when a request got this credential.
-    let failureCount: Int
 }
 
 /// Holds the credential, and refreshes once for all requests that need a credential at the same time.
@@ -39,14 +37,13 @@ final class CredentialStore<Value: Sendable>: Sendable {
         var settingRefresh: Refresh?
         /// The last refresh's error; `nil` after a success, or after the app set a credential.
         var failure: (any Error)?
-        var failureCount = 0
         /// No rejection starts a refresh before this time. Set when the server rejects a credential right after a refresh.
         var refreshPausedUntil: DispatchTime?
 
         /// The credential, unless known to need a refresh.
         var valid: Credential? {
             guard !needsRefresh, let value else { return nil }
-            return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd, failureCount: failureCount)
+            return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd)
         }
 
         mutating func set(_ value: Value?, refreshCooldownEnd: DispatchTime? = nil, in settingRefresh: Refresh? = nil) {
@@ -66,8 +63,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
             guard signOutCountAtLastSignOut <= signOutCount else { throw APIError.signedOut }
             if let valid { return .use(valid) }
             if let refresh { return .wait(refresh) }
-            // A failed refresh is also the answer for requests sent before.
-            if let failure, let rejected, rejected.failureCount < failureCount { throw failure }
+            // A failed refresh is also the answer for requests sent before. None is sent between a failure and the next refresh.
+            if let failure, rejected != nil { throw failure }
             let new = Refresh(of: store)
             refresh = new
             return .start(new, expired: value)
@@ -241,7 +238,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
                         (state.needsRefresh, state.isEarlyRefresh, state.earlyRefreshPausedUntil) = (false, false, now + .seconds(10))
                         return (.success(nil), old)
                     case .failure(let error):
-                        (state.failure, state.failureCount) = (error, state.failureCount + 1)
+                        state.failure = error
                         return (.failure(error), old)
                     }
                 }

@@ -90,8 +90,8 @@ extension MockURLProtocol {
             This request's scope\(scope.map { ", \"\($0.name)\"," } ?? "") has ended. Create the provider or the session in the test that uses \
             it, and wait for its requests there.
             """
-        return MockFailure(
-            text + (request.map { "\n    \(ReceivedRequest($0))" } ?? ""), isSetupMistake: request == nil, id: -(scope?.number ?? 0))
+        let shown = request.map { "\n    \(ReceivedRequest($0))" } ?? ""
+        return MockFailure(text + shown, isSetupMistake: false, id: -(scope?.number ?? 0))
     }
 
     /// The scope of the static members.

@@ -166,10 +166,7 @@ private final class XMLReader: NSObject, XMLParserDelegate {
         _ parser: XMLParser, didStartElement name: String, namespaceURI: String?, qualifiedName: String?, attributes: [String: String]
     ) {
         let last = open.count - 1
-        guard last < Lines.maximumDepth else {
-            hasFailed = true
-            return parser.abortParsing()
-        }
+        guard last < Lines.maximumDepth else { return parser.abortParsing() }
         let index = open[last].counts[name, default: 0]
         open[last].counts[name] = index + 1
         let member = open[last].place.member(name)

@@ -40,6 +40,7 @@ struct LinesTests {
             ("a=1&b=x%20y&a=2", "application/x-www-form-urlencoded; charset=utf-8", [#"a = ["1", "2"]"#, #"b = "x y""#]),
             ("a=1&b=2", "", [#"a = "1""#, #"b = "2""#]), ("a=1&b=2", "text/plain", [#" = "a=1&b=2""#]),
             ("12", "text/plain", [#" = "12""#]), ("12", "application/problem+json", [" = 12"]), ("[]", "text/plain", [" = an array of 0"]),
+            (#"{"a.b":{"c[0]":1}}"#, "", [" = an object", "a%2Eb = an object", "a%2Eb.c%5B0%5D = 1"]),
             ("no JSON", "application/json", [#" = "no JSON""#]), ("", "application/json", []), ("é", "", [#" = "é""#]),
             (
                 "<a x=\"1\">\n<b>1 &amp; 2</b> <c/><b z=\"&#50;\"><![CDATA[<2>]]></b></a>", "application/soap+xml",
@@ -214,7 +215,7 @@ struct LinesTests {
         ]
         for text in bodies {
             #expect(cpuSeconds { _ = body(text, "text/xml") } < 1)
-            #expect(!"\(body(text, "text/xml").values)".contains("root:"))
+            #expect(Array(body(text, "text/xml").values.keys) == [""])
         }
     }
 

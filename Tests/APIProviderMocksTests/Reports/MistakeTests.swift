@@ -117,12 +117,20 @@ struct MistakeTests {
         }
     }
 
-    @Test("A provider of a scope that has ended is an issue of the test that uses it, and of no other", arguments: Way.allCases)
+    @Test(
+        "A provider that outlives its scope gets an error that says so, which is an issue of the test that uses it, and of no other",
+        arguments: Way.allCases)
     func endedScope(way: Way) async throws {
-        let provider = MockURLProtocol.withScope("ended") { way.provider }
+        let provider = await MockURLProtocol.withScope("ended") {
+            MockURLProtocol.stub(.post, "/a", respond: .status(200))
+            let provider = way.provider
+            await send(provider)
+            return provider
+        }
         let issues = try await reported {
             let other = MockURLProtocol.withScope("another test") { MockURLProtocol.current }
-            await send(provider)
+            let error = try await provider.failure(of: Endpoint<Data>(.post, "/a"))
+            #expect(error.description.contains(#"This request's scope, "ended", has ended"#), "\(error)")
             #expect(other.problems.isEmpty)
         }
         #expect(issues.count == 1 && issues[0].text.contains("Create the provider or the session in the test"), "\(issues)")

@@ -9,7 +9,6 @@ private let x49 = String(repeating: "x", count: 49)
 private let token = "4c39Hqly9WDarj"
 private let x50 = String(repeating: "x", count: 50)
 private let x200 = String(repeating: "x", count: 200)
-private let a200 = String(repeating: "a ", count: 100)
 
 private func posting(_ body: Data) -> Endpoint<String> {
     Endpoint(.post, "/a", body: .data(body, contentType: "text/plain"))
@@ -107,6 +106,7 @@ struct UnansweredReportTests {
             (.json(text: #"{"a":"x"}"#), #"{"a":"Bearer \#(token)"}"#, #"a: "x""#, #"a: "Bearer \#(token)""#),
             (.json(text: "1"), String(repeating: "\n", count: 1020) + "word", "1", "word"), (.json(text: "1"), x200 + "x", "1", x200 + "…"),
             (.json(text: "1"), x200, "1", x200), (.json(text: "[\"\(x200)\"]"), "[\"\(x200)y\"]", "[0]: …\(x50)\"", "[0]: …\(x50)y\""),
+            (.matching("m") { _ in false }, x200, "m", x200), (.matching("m") { _ in false }, x200 + "x", "m", x200 + "…"),
             // Text, with some of what surrounds the difference.
             (.text("\(x200)a\(x200)"), "\(x200)b\(x200)", "…\(x50)a\(x50)\(x50)\(x49)…", "…\(x50)b\(x50)\(x50)\(x49)…"),
             (.text(x200), x200 + "y", "…\(x50)", "…\(x50)y"), (.text("a\n\nb"), "a c", "a b", "a c"),

@@ -147,6 +147,26 @@ struct StubResponseTests {
         #expect(log.entries.isEmpty)
     }
 
+    private struct Holding: Error { let token: OnRelease }
+
+    @Test("A request that is disposed during a delay keeps nothing of its answer until the delay has passed", arguments: Way.allCases)
+    func disposedDelay(way: Way) async throws {
+        let released = Log<Void>()
+        try await MockURLProtocol.withScope {
+            let (provider, delay) = (way.provider, DispatchTimeInterval.seconds(300))
+            MockURLProtocol.stub(
+                .get, "/a", respond: .failure(Holding(token: OnRelease { released.append(()) })).delayed(by: delay))
+            MockURLProtocol.stub(.get, "/b", respond: .status(200))
+            let request = provider.request(raw()).subscribe { _ in }
+            // Then the first one waits.
+            _ = try await provider.request(raw(.get, "/b")).value
+            request.dispose()
+            // The mock itself keeps the answers of its test.
+            MockURLProtocol.reset()
+            #expect(await eventually { released.count == 1 })
+        }
+    }
+
     @Test("Delays add up, and a response comes no earlier", arguments: Way.allCases)
     func delay(way: Way) async throws {
         let provider = way.provider

@@ -34,8 +34,10 @@ struct DumpTests {
         let cookie = HTTPCookie(properties: [.name: "a", .value: "s3cret", .domain: "api.example.com", .path: "/"])
         configuration.httpCookieStorage?.setCookie(try #require(cookie))
         configuration.httpAdditionalHeaders = ["Authorization": "s3cret"]
+        final class Delegate: NSObject, URLSessionDelegate {}
         return [
             URLSessionTransport(configuration: configuration),
+            URLSessionTransport(session: URLSession(configuration: configuration, delegate: Delegate(), delegateQueue: nil)),
             ExchangeTransport(settings(cookies: configuration.httpCookieStorage)) { _ in Disposables.create() },
             ClosureTransport { [response] _ in .just(response) },
         ]

@@ -72,31 +72,6 @@ struct RedactionTests {
         #expect(text.contains("no … here"), "\(text)")
     }
 
-    @Test("If a middleware sends the request of another endpoint, the secrets of both are hidden")
-    func otherEndpoint() async throws {
-        let replacing = ClosureMiddleware { _, next in
-            let other = Endpoint<Data>(.get, "/inner/\(secret: "inner-letters")/of/outer-letters")
-            return .deferred { next(try other.preparedRequest(relativeTo: example, encoder: JSONEncoder(), mediaType: nil)) }
-        }
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport { _ in .error(URLError(.timedOut)) }, middlewares: [replacing])
-        let request = Endpoint<Data>(.get, "/outer/\(secret: "outer-letters")")
-        let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
-        #expect("\(error)".contains("/inner/…/of/…") && !"\(error)".contains("letters"), "\(error)")
-    }
-
-    @Test("After a redirect, no error says that its request has not reached a server")
-    func afterRedirect() async throws {
-        let answers = Answers(
-            .status(303, headers: ["Location": "/b"]), .error(URLError(.cannotConnectToHost)), .error(URLError(.cannotConnectToHost)))
-        for (path, happenedBefore) in [("/a", false), ("/b", true)] {
-            let error = try await #require(throws: APIError.self) {
-                try await answers.provider().request(Endpoint<Void>(.post, "\(path)")).value
-            }
-            #expect(error.happenedBeforeSending == happenedBefore && error.isTransient)
-        }
-    }
-
     @Test("Four times as much text takes at most twelve times as long", .longComputing, arguments: costTexts.keys.sorted())
     func cost(kind: String) throws {
         let text = try #require(costTexts[kind])

@@ -76,6 +76,8 @@ struct QueryOfRequestTests {
             let text = try #require(QueryParameters(["since": date]).first?.value)
             let style = Date.ISO8601FormatStyle(includingFractionalSeconds: millisecond > 0)
             #expect(try abs(style.parse(text).timeIntervalSince(date)) < 0.000_01, "\(text)")
+            // All of them write it alike.
+            guard millisecond.isMultiple(of: 37) else { continue }
             #expect(try QueryParameters(encoding: Filter(since: date)) == ["since": text])
             let request = try Endpoint<Void>(.post, "/\(date)", body: .form(["since": date])).preparedRequest(relativeTo: example)
             #expect(

@@ -70,6 +70,9 @@ struct ResponseTests {
             Unreadable(
                 #"{"name":"two words"}"#, as: Account.self, "the body is not ResponseTests.Account: the value at name is not valid (a/b"),
             Unreadable(#"{"user_name":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at userName, found a string (a/b"),
+            // The name in the model: only the body knows how it is spelled there.
+            Unreadable(#"{"userName":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at userName, found a string (a/b"),
+            Unreadable("{}", as: Person.self, isSnakeCase: true, "firstName is missing (a/b"),
             Unreadable(#"{"first_name":"a"}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"{"first_name":null}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"[{"first_name":"a"}]"#, as: [Person].self, "[0].\(hint) (a/b"),

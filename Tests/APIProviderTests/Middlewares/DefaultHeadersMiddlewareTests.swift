@@ -22,21 +22,33 @@ struct DefaultHeadersMiddlewareTests {
     }
 
     @Test(
-        "The headers go to the origin of the base URL or to the hosts, and the User-Agent goes to all",
+        "Headers, a query and a token go to the base URL's origin or the hosts, over http only if the API is http; the User-Agent goes to all",
         arguments: [
-            (nil, example, "https://api.example.com/a", true), (nil, example, "https://cdn.example.com/a", false),
-            (nil, example, "http://api.example.com/a", false), (["cdn.example.com"], example, "https://CDN.example.com/a", true),
-            (["cdn.example.com"], nil, "https://api.example.com/a", false),
-        ] as [(Set<String>?, URL?, String, Bool)])
-    func hosts(hosts: Set<String>?, baseURL: URL?, url: String, isIncluded: Bool) async throws {
-        let answers = Answers(.status(200))
+            (nil, "https://api.example.com", "https://API.example.com:443/a", true),
+            (nil, "https://api.example.com", "http://api.example.com/a", false),
+            (nil, "https://api.example.com", "https://api.example.com:8443/a", false),
+            (nil, "https://api.example.com", "https://cdn.example.com/a", false),
+            (["One", "two"], nil, "http://one/", false), (["One", "two"], nil, "https://one/", true),
+            (["One", "two"], "https://api.example.com", "https://TWO:8443/", true),
+            (["One", "two"], "https://api.example.com", "https://three/", false),
+            (["One", "two"], "https://api.example.com", "http://one/", false), (["One", "two"], "http://one", "http://one/", true),
+            (["[::1]"], "http://[::1]:8080", "http://[::1]:8080/", true), (["::1"], nil, "https://[::1]/", true),
+            (["::1"], nil, "https://[::2]/", false),
+        ] as [(Set<String>?, String?, String, Bool)])
+    func hosts(hosts: Set<String>?, baseURL: String?, url: String, isIncluded: Bool) async throws {
+        // A 401 to a request without the token starts no refresh, which would never end.
+        let answers = Answers(.status(isIncluded ? 200 : 401))
         var request = PreparedRequest("GET", url)
-        request.baseURL = baseURL
-        let middleware = DefaultHeadersMiddleware(["Authorization": "s3cret", "X-Api-Key": "s3cret"], userAgent: "mine", hosts: hosts)
-        _ = try await middleware.intercept(request, next: answers.next).value
-        let sent = try #require(answers.requests.first).headers
-        for name in ["Authorization", "X-Api-Key"] { #expect(sent[name] == (isIncluded ? "s3cret" : nil)) }
-        #expect(sent["User-Agent"] == "mine")
+        request.baseURL = baseURL.flatMap { URL(string: $0) }
+        let middlewares: [any Middleware] = [
+            DefaultHeadersMiddleware(["Authorization": "Bearer a", "X-Api-Key": "s3cret"], userAgent: "mine", hosts: hosts),
+            DefaultQueryMiddleware(["key": "s3cret"], hosts: hosts), AuthenticationMiddleware(token: "a", hosts: hosts) { _ in .never() },
+        ]
+        for middleware in middlewares { _ = try await middleware.intercept(request, next: answers.next).value }
+        #expect(answers.requests.map { $0.headers["Authorization"] } == (isIncluded ? ["Bearer a", nil, "Bearer a"] : [nil, nil, nil]))
+        #expect(answers.requests.map { $0.headers["X-Api-Key"] } == [isIncluded ? "s3cret" : nil, nil, nil])
+        #expect(answers.requests.map(\.url.query) == [nil, isIncluded ? "key=s3cret" : nil, nil])
+        #expect(answers.requests[0].headers["User-Agent"] == "mine")
     }
 
     @Test("Without a base URL and hosts, a credential is an error, and other headers go to all hosts, but not after a redirect to another")
@@ -59,12 +71,8 @@ struct DefaultHeadersMiddlewareTests {
         let answers = Answers(
             .status(302, headers: ["Location": "https://cdn.example.com/a"]), .status(302, headers: ["Location": "\(example)/b"]),
             .status(200))
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport(answers.next),
-            middlewares: [
-                RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"]),
-                AuthenticationMiddleware(token: "s3cret") { _ in .never() },
-            ])
+        let token = AuthenticationMiddleware(token: "s3cret") { _ in .never() }
+        let provider = answers.provider(RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"]), token)
         _ = try await provider.request(Endpoint<Data>(.get, "/a")).value
         for name in ["X-Api-Key", "Authorization"] {
             #expect(answers.requests.map { $0.headers[name] != nil } == [true, false, false], "\(name)")
@@ -83,12 +91,8 @@ struct DefaultHeadersMiddlewareTests {
             .status(302, headers: ["Location": "\(second)/a"]),
             .status(302, headers: ["Location": "https://api.example.com/chosen"]), .status(200))
         let hosts: Set = ["api.example.com", "one.example"]
-        let provider = DefaultAPIProvider(
-            baseURL: example, transport: ClosureTransport(answers.next),
-            middlewares: [
-                RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"], hosts: hosts),
-                AuthenticationMiddleware(token: "s3cret", hosts: hosts) { _ in .never() },
-            ])
+        let token = AuthenticationMiddleware(token: "s3cret", hosts: hosts) { _ in .never() }
+        let provider = answers.provider(RedirectFollower(), DefaultHeadersMiddleware(["X-Api-Key": "s3cret"], hosts: hosts), token)
         _ = try await provider.request(Endpoint<Data>(.get, .url(try #require(URL(string: "\(first)/a"))))).value
         for name in ["X-Api-Key", "Authorization"] {
             #expect(answers.requests.map { $0.headers[name] != nil } == isIncluded, "\(name)")

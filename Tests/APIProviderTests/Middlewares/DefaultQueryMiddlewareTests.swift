@@ -6,11 +6,11 @@ import Testing
 
 @Suite("Default query")
 struct DefaultQueryMiddlewareTests {
-    private func sent(_ url: String, _ query: QueryParameters, hosts: Set<String>? = nil, baseURL: URL? = example) async throws -> String {
+    private func sent(_ url: String, _ query: QueryParameters, baseURL: URL? = example) async throws -> String {
         let answers = Answers(.status(200))
         var request = PreparedRequest("GET", url)
         request.baseURL = baseURL
-        _ = try await DefaultQueryMiddleware(query, hosts: hosts).intercept(request, next: answers.next).value
+        _ = try await DefaultQueryMiddleware(query).intercept(request, next: answers.next).value
         return try #require(answers.requests.first).url.absoluteString
     }
 
@@ -30,17 +30,6 @@ struct DefaultQueryMiddlewareTests {
             .status(200, headers: ["Link": "</items?page=2&appid=k1>; rel=\"next\""], body: "[]"), .status(200, body: "[]"))
         for try await _ in answers.provider(DefaultQueryMiddleware(["appid": "k1"])).pages(Endpoint<[Item]>(.get, "/items")) {}
         #expect(answers.requests.map(\.url.query) == ["appid=k1", "page=2&appid=k1"])
-    }
-
-    @Test(
-        "The parameters go to the origin of the base URL or to the hosts",
-        arguments: [
-            (nil, example, "https://api.example.com/a", true), (nil, example, "https://cdn.example.com/a", false),
-            (nil, example, "http://api.example.com/a", false), (["cdn.example.com"], example, "https://CDN.example.com/a", true),
-            (["cdn.example.com"], nil, "https://api.example.com/a", false), (["cdn.example.com"], nil, "https://cdn.example.com/a", true),
-        ] as [(Set<String>?, URL?, String, Bool)])
-    func hosts(hosts: Set<String>?, baseURL: URL?, url: String, isIncluded: Bool) async throws {
-        #expect(try await sent(url, ["key": "s3cret"], hosts: hosts, baseURL: baseURL) == url + (isIncluded ? "?key=s3cret" : ""))
     }
 
     @Test("Without a base URL and hosts, the request fails with an error that says what to do")

@@ -7,7 +7,8 @@ import Testing
 private enum TraceKey: RequestOptionKey { static let defaultValue = 0 }
 
 extension RequestOptions {
-    fileprivate var trace: Int {
+    /// An option of the app's own.
+    var trace: Int {
         get { self[TraceKey.self] }
         set { self[TraceKey.self] = newValue }
     }
@@ -145,35 +146,15 @@ struct OwnRequestTests {
         #expect(try Data(contentsOf: file) == Data(#"{"id":1}"#.utf8) && seen.entries.map(\.options.trace) == [0])
     }
 
-    @Test("A request with an option of the app's own is not shared")
-    func coalescing() {
-        let sent = Log<String>()
-        let transport = ClosureTransport { request in
-            sent.append(request.url.path)
-            return .never()
-        }
-        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: [CoalescingMiddleware()])
-        for _ in 0..<2 {
-            // A sign-out in another test would count for requests with a credential.
-            let endpoint = Endpoint<Data>(.get, "/own").option(\.isAuthenticated, false)
-            _ = provider.request(endpoint.option(\.trace, 1)).subscribe()
-            _ = provider.request(endpoint.option(\.name, "own()")).subscribe()
-        }
-        #expect(sent.entries.count == 3)
-    }
-
-    /// Tells when it is released.
-    private final class Connection: Sendable {}
-
     @Test("What the app gets holds no transport, and so no connection")
     func released() async throws {
         let failing = ClosureMiddleware { request, _ in .error(APIError.transport(request, underlying: URLError(.timedOut))) }
         let answering = [200, 500].map { status in ClosureMiddleware { request, _ in .just(APIResponse(to: request, statusCode: status)) } }
         var kept: [Result<APIResponse, any Error>] = []
         for middlewares in [[], [failing], [answering[0]], [answering[1]], [Nonce()]] as [[any Middleware]] {
-            weak var released: Connection?
+            weak var released: Token?
             do {
-                let connection = Connection()
+                let connection = Token()
                 released = connection
                 let transport = ClosureTransport { request in withExtendedLifetime(connection) { .just(APIResponse(to: request)) } }
                 let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: middlewares)

@@ -219,16 +219,6 @@ struct BodyTests {
         case endpoint, adapting, middleware
     }
 
-    private struct Typing: Middleware {
-        let type: String
-
-        func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-            var request = request
-            request.headers["content-type"] = type
-            return next(request)
-        }
-    }
-
     /// The request that is sent with a multipart body and this `Content-Type`.
     private func sent(_ type: String, by place: Place) async throws -> PreparedRequest {
         let answers = Answers(.status(200))
@@ -236,8 +226,12 @@ struct BodyTests {
         var endpoint = Endpoint<Void>(.post, "/a", body: body)
         if place == .endpoint { endpoint.headers["Content-type"] = type }
         if place == .adapting { endpoint = endpoint.adapting { $0.headers["Content-Type"] = type } }
-        let provider = place == .middleware ? answers.provider(Typing(type: type)) : answers.provider()
-        try await provider.request(endpoint).value
+        let typing = ClosureMiddleware { request, next in
+            var request = request
+            if place == .middleware { request.headers["content-type"] = type }
+            return next(request)
+        }
+        try await answers.provider(typing).request(endpoint).value
         return try #require(answers.requests.first)
     }
 

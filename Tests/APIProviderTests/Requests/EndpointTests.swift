@@ -188,14 +188,4 @@ struct EndpointTests {
         options[Key.self] = 1
         #expect(options[Key.self] == 1)
     }
-
-    @Test("A download that a middleware answers is written unless its status is an error")
-    func answeredDownload() throws {
-        let folder = TemporaryFolder()
-        let download = Endpoint(.get, "", downloadingTo: folder.url("file")).validating { _ in }
-        for (status, names) in [(404, []), (200, ["file"])] {
-            _ = try download.value(of: APIResponse(to: PreparedRequest("GET"), statusCode: status, data: Data("yes".utf8)))
-            #expect(try folder.names == names)
-        }
-    }
 }

@@ -239,6 +239,7 @@ struct RequestBuildingTests {
             (Endpoint(.get, "/users/\(1)?page=2"), #"its path "/users/1?page=…" has a "?"; put what follows it into query."#),
             (Endpoint(.get, "/users#top"), ##"its path "/users" has a "#"; a fragment is never sent"##),
             (Endpoint(.get, "/a%20b"), #"its path "/a%20b" has the escape "%20"; write plain text"#),
+            (Endpoint(.get, "/a\(1)%20b"), #"its path "/a1%20b" has the escape "%20"; write plain text"#),
             (Endpoint(.get, "https://api.test/v1"), #"its path "https://api.test/v1" is a URL; write .url(_:) for a whole URL."#),
             (Endpoint(.get, "https://\("api.test")/v1/users"), #"its path "https://" is a URL; write .url(_:) for a whole URL."#),
             (Endpoint(.get, .url(example, .url(example, "/x"))), "its path has a URL within a URL."),

@@ -47,6 +47,18 @@ struct UploadFileTests {
         #expect(response.request.bodyData == sent[0].body)
     }
 
+    @Test("A body of one file is sent from that file")
+    func oneFile() async throws {
+        let (names, folder, file) = (Log<[String]?>(), folder, source.url("photo.jpg"))
+        try bytes.write(to: file)
+        let server = try LoopbackServer { _, connection in
+            names.append(try? folder.names)
+            connection.respond()
+        }
+        try await provider().request(Endpoint<Void>(.put, .url(server.url), body: .file(file, contentType: "a/b"))).value
+        #expect(names.entries == [[]] && server.requests.map(\.body) == [bytes])
+    }
+
     @Test("Other users of the system cannot read the file")
     func permissions() async throws {
         let (modes, folder) = (Log<Int?>(), folder)

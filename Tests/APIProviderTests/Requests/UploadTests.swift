@@ -16,7 +16,7 @@ struct UploadTests {
     }
 
     #if compiler(>=6.2) && os(Linux)
-    @Test("No body is copied in memory, neither of files nor one that is in memory", .longComputing)
+    @Test("No body is copied in memory, neither of files nor one that is in memory")
     func memory() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(connected: { connection in

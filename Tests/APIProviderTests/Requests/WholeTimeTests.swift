@@ -72,15 +72,6 @@ struct WholeTimeTests {
         withExtendedLifetime(subscription) {}
     }
 
-    /// Says when the last that holds it has let it go.
-    private final class Held: Sendable {
-        let released: Signals<Void>
-
-        init(_ released: Signals<Void>) { self.released = released }
-
-        deinit { released.send(()) }
-    }
-
     private typealias Sender = @Sendable (any Scheduler) -> [any Middleware]
 
     private static let senders: [(Sender, [Int])] = [
@@ -104,7 +95,7 @@ struct WholeTimeTests {
             }
         }
         func send() {
-            let (held, scheduler) = (Held(released), TestScheduler())
+            let (held, scheduler) = (OnRelease { released.send(()) }, TestScheduler())
             let endpoint = Endpoint<Void>(.get, "/").onProgress { progress in
                 withExtendedLifetime(held) { log.append(progress.bytesReceived) }
             }

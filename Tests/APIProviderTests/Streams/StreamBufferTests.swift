@@ -19,6 +19,10 @@ struct StreamBufferTests {
         #expect(try await second.next() == nil)
         #expect(try await first.next() == Data("abc".utf8))
         for _ in 0..<2 { #expect(try await first.next() == nil) }
+        var broken = streamedResponse(["abc".utf8], then: URLError(.networkConnectionLost)).makeAsyncIterator()
+        #expect(try await broken.next() == Data("abc".utf8))
+        await #expect(throws: URLError.self) { try await broken.next() }
+        #expect(try await broken.next() == nil)
     }
 
     @Test("Of two tasks that wait at copies of an iterator, one gets the next bytes, and the other an error")

@@ -206,17 +206,19 @@ struct DownloadTests {
         return status
     }
 
-    @Test("A response in memory is written to the file if it is accepted", arguments: [(200, "body"), (500, "no")])
+    @Test(
+        "A response in memory is written to the file unless its status is an error, accepted or not",
+        arguments: [(200, "body"), (500, "no")])
     func inMemory(status: Int, body: String) async throws {
         try put("old")
         let transport = ClosureTransport { .just(APIResponse(to: $0, statusCode: status, data: Data(body.utf8))) }
-        let download = DefaultAPIProvider(baseURL: example, transport: transport).request(Endpoint(.get, "/", downloadingTo: destination))
-        if status == 200 {
-            _ = try await download.value
-        } else {
-            let error = await #expect(throws: APIError.self) { try await download.value }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        let download = Endpoint(.get, "/", downloadingTo: destination)
+        if status != 200 {
+            let error = await #expect(throws: APIError.self) { try await provider.request(download).value }
             #expect(error?.response?.data == Data(body.utf8))
         }
+        _ = try await provider.request(download.validating { _ in }).value
         #expect(try content() == (status == 200 ? body : "old"))
         #expect(try folder.names == ["file.bin"])
     }
@@ -274,28 +276,14 @@ struct DownloadTests {
         #expect(try await eventually { try folder.names.isEmpty })
     }
 
-    @Test("If a middleware or `validating` throws, the destination stays as it was", arguments: [true, false])
-    func thrown(isMiddleware: Bool) async throws {
-        let server = try LoopbackServer { _, connection in connection.respond(body: "body") }
-        try put("old")
-        let middleware = ClosureMiddleware { request, next in
-            next(request).do(onSuccess: { _ in if isMiddleware { throw URLError(.cannotParseResponse) } })
-        }
-        let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient), middlewares: [middleware])
-        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).validating { _ in
-            if !isMiddleware { throw URLError(.cannotParseResponse) }
-        }
-        let error = await #expect(throws: URLError.self) { try await provider.request(endpoint).value }
-        #expect(error?.code == .cannotParseResponse)
-        #expect(try content() == "old")
-        #expect(try await eventually { try folder.names == ["file.bin"] })
-    }
-
     enum Failure: CaseIterable { case validating, middleware, laterAttempt, timeout }
 
-    @Test("Soon after an error nothing is left behind, if nobody holds a response with the file", arguments: Failure.allCases)
+    @Test(
+        "After an error, also one that a middleware or `validating` throws, the destination is as it was, and soon nothing else is left",
+        arguments: Failure.allCases)
     func nothingIsLeftAfterAnError(failure: Failure) async throws {
-        let (held, done) = (Log<APIResponse>(), Signals<any Error>())
+        try put("old")
+        let (requests, held, done) = (Log<PreparedRequest>(), Log<APIResponse>(), Signals<any Error>())
         let server = try LoopbackServer { _, connection in
             if failure == .laterAttempt, !held.entries.isEmpty { return connection.respond("404 Not Found") }
             guard failure == .timeout else { return connection.respond(body: "body") }
@@ -303,7 +291,8 @@ struct DownloadTests {
             connection.waitUntilClosed()
         }
         let middleware = ClosureMiddleware { request, next in
-            next(request).flatMap { response in
+            requests.append(request)
+            return next(request).flatMap { response in
                 held.append(response)
                 if failure == .middleware { throw URLError(.cannotParseResponse) }
                 return failure == .laterAttempt ? next(request) : .just(response)
@@ -317,9 +306,12 @@ struct DownloadTests {
         if failure == .timeout { endpoint = endpoint.timeout(.milliseconds(300)) }
         let subscription = provider.request(endpoint).subscribe(onFailure: { done.send($0) })
         let error = await done.next()
+        if failure == .middleware || failure == .validating { #expect((error as? URLError)?.code == .cannotParseResponse) }
+        // Nobody else holds a response with the file.
         held.removeAll()
-        #expect(try await eventually { try folder.names.isEmpty })
-        withExtendedLifetime((error, subscription)) {}
+        #expect(try await eventually { try folder.names == ["file.bin"] })
+        #expect(try content() == "old")
+        withExtendedLifetime((error, subscription, requests)) {}
     }
 
     @Test("After a dispose, the file stays as long as a middleware holds the whole response")

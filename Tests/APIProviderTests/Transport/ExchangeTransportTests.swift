@@ -130,14 +130,8 @@ struct ExchangeTransportTests {
             if started.count > 1 { $0.complete(with: URLError(.cancelled)) }
         }
         for number in 0..<5_000 { send("/\(number)", by: transport) }
-        let (first, ended) = (try #require(started.entries.first), Signals<Void>())
-        let thread = Thread {
-            first.complete(with: URLError(.cancelled))
-            ended.send(())
-        }
-        thread.stackSize = 512 << 10
-        thread.start()
-        await ended.next()
+        let first = try #require(started.entries.first)
+        await onSmallStack { first.complete(with: URLError(.cancelled)) }
         #expect(events.entries == (0..<5_000).map { "/\($0): -999" })
     }
 
@@ -179,7 +173,9 @@ struct ExchangeTransportTests {
     }
 
     #if os(Linux)
-    @Test("The file of a download is closed before its response comes, or soon after an error or a dispose, even while the exchange lives")
+    @Test(
+        "The file of a download is closed before its response comes, and gone soon after an error or a dispose, even while the exchange lives"
+    )
     func closedFile() async throws {
         let (folder, head, open) = (TemporaryFolder(), try head(), Log<[String]>())
         for error in [nil, URLError(.networkConnectionLost), URLError(.cancelled)] {
@@ -192,7 +188,7 @@ struct ExchangeTransportTests {
             let subscription = download.subscribe(
                 onSuccess: { _ in open.append(FaultyFiles.openFiles(in: folder.url)) }, onFailure: { _ in })
             subscription.dispose()
-            #expect(await eventually { FaultyFiles.openFiles(in: folder.url) == [] })
+            #expect(try await eventually { try FaultyFiles.openFiles(in: folder.url) == [] && Set(folder.names).isSubset(of: ["file"]) })
         }
         #expect(open.entries == [[]])
     }
@@ -399,11 +395,14 @@ struct ExchangeTransportTests {
         #expect(try await transport.send(PreparedRequest(.get, example)).value.data == Data("body".utf8))
     }
 
-    @Test("A stack that has ended before its start returns is not stopped")
-    func endedAtOnce() {
-        send("/a", by: makeTransport(onStart: { $0.complete() }))
+    @Test(
+        "An end without a response is an error, and a stack that has ended before its start returns is not stopped",
+        arguments: [true, false])
+    func noResponse(isAtOnce: Bool) {
+        send("/a", by: makeTransport(onStart: { if isAtOnce { $0.complete() } }))
+        started.entries.first?.complete()
         #expect(events.entries == ["/a: -1011"])
-        #expect(stopped.entries == [])
+        if isAtOnce { #expect(stopped.entries == []) }
     }
 
     @Test("A body that cannot be read makes the request invalid")
@@ -411,17 +410,6 @@ struct ExchangeTransportTests {
         let transport = makeTransport(onStart: { $0.complete(with: APIError.invalidRequest(reason: "no file", underlying: nil)) })
         let error = try await #require(throws: APIError.self) { try await transport.send(PreparedRequest(.get, example)).value }
         #expect(error.description == "The request was not sent: no file.")
-    }
-
-    @Test("An end without a response is an error, and a dump shows no setting")
-    func noResponse() {
-        let transport = makeTransport { $0.additionalHeaders = ["Authorization": "s3cret"] }
-        send("/a", by: transport)
-        started.entries[0].complete()
-        #expect(events.entries == ["/a: -1011"])
-        var text = ""
-        dump(transport, to: &text)
-        #expect(!text.contains("s3cret"))
     }
 }
 

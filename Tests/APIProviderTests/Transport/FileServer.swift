@@ -1,5 +1,6 @@
 import Foundation
 import TestSupport
+import Testing
 
 /// What a server of one file does with a request: it answers ranges as RFC 9110 says, and each property is a way not to.
 struct FileAnswer: Sendable {
@@ -38,6 +39,23 @@ struct FileAnswer: Sendable {
     private func start(_ request: LoopbackServer.Request) -> Int? {
         guard !ignoresRange, request.headers["if-range"] ?? eTag == eTag, let range = request.headers["range"] else { return nil }
         return Int(range.dropFirst("bytes=".count).prefix { $0 != "-" })
+    }
+}
+
+/// A suite of downloads to one file.
+protocol DownloadSuite {
+    var folder: TemporaryFolder { get }
+}
+
+extension DownloadSuite {
+    var destination: URL { folder.url("file.bin") }
+
+    /// The bytes of a download that has stopped.
+    var kept: URL { folder.url(".file.bin.partial") }
+
+    func expectOnlyFile(_ body: String = FileAnswer.body) throws {
+        #expect(try String(contentsOf: destination, encoding: .utf8) == body)
+        #expect(try folder.names == ["file.bin"])
     }
 }
 

@@ -91,7 +91,7 @@ extension ExchangeTransportTests {
     }
 
     #if os(Linux) && compiler(>=6.3)  // An exit test that captures a value.
-    @Test("A host without requests takes no memory", .longComputing)
+    @Test("A host without requests takes no memory")
     func crawler() async {
         await #expect(processExitsWith: .success) {
             var settings = ExchangeTransport.Settings()

@@ -5,12 +5,10 @@ import TestSupport
 import Testing
 
 @Suite("The bytes that a download keeps", tenMinutes)
-struct PartialFileTests {
+struct PartialFileTests: DownloadSuite {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
-    private var destination: URL { folder.url("file.bin") }
-    private var kept: URL { folder.url(".file.bin.partial") }
     private var notes: URL { folder.url(".file.bin.partial.notes") }
 
     private func endpoint(_ server: LoopbackServer, to file: URL? = nil) -> Endpoint<URL> {
@@ -45,8 +43,7 @@ struct PartialFileTests {
         #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: destination) }
         goOn.signal()
         _ = try await first
-        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
-        #expect(try folder.names == ["file.bin"])
+        try expectOnlyFile()
         #expect(server.requests.count == 1)
     }
 
@@ -74,8 +71,7 @@ struct PartialFileTests {
         #expect(!FileManager.default.fileExists(atPath: destination.path))
         continuations[1].signal()
         _ = try await second
-        #expect(try String(contentsOf: destination, encoding: .utf8) == FileAnswer.changedBody)
-        #expect(try folder.names == ["file.bin"])
+        try expectOnlyFile(FileAnswer.changedBody)
     }
 
     // MARK: - The disk
@@ -91,7 +87,7 @@ struct PartialFileTests {
         text.replaceSubrange(boot, with: "\"boot\":\"other\"")
         try Data(text.utf8).write(to: notes)
         _ = try await provider.request(endpoint(server)).value
-        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
+        try expectOnlyFile()
         #expect(server.ranges == [nil, [0: nil, 5_000: "bytes=5000-", 15_000: "bytes=12000-"][synchronized] ?? nil])
     }
 
@@ -113,8 +109,7 @@ struct PartialFileTests {
         var status = stat()
         #expect(lstat(notes.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
         _ = try await provider.request(endpoint(server)).value
-        #expect(try Data(contentsOf: destination) == Data(body.utf8))
-        #expect(try folder.names == ["file.bin"])
+        try expectOnlyFile(body)
     }
 
     @Test("A name of 255 bytes is downloaded, kept and continued", arguments: ["x", "é"])
@@ -187,7 +182,7 @@ struct PartialFileTests {
         await breakOff(server)
         try Data("half".utf8).write(to: folder.url(".file.bin.partial.notes.new"))
         _ = try await provider.request(endpoint(server)).value
-        #expect(try folder.names == ["file.bin"])
+        try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=12000-"])
     }
 

@@ -187,15 +187,13 @@ struct RedirectTests {
     }
 
     @Test(
-        "A response that is not a redirect to follow is the answer",
+        "A response with a Location whose status is not one to follow is the answer",
         arguments: [
-            (302, "http://h/x", "https is never left for http"), (302, "ftp://h/x", "another scheme"), (302, nil, "no Location"),
-            (302, "https://h:99999999999999999999/", "no such port"), (300, "https://h/x", "a choice is the reader's (RFC 9110, 15.4.1)"),
-            (304, "https://h/x", "RFC 9110, 15.4.5"), (305, "https://h/x", "deprecated (RFC 9110, 15.4.6)"),
-            (201, "https://h/x", "no redirect (RFC 9110, 10.2.2)"),
-        ] as [(Int, String?, String)])
-    func answers(status: Int, location: String?, rule: String) async throws {
-        let request = Endpoint<Data>(.get, .url(try #require(URL(string: "https://h/"))), query: redirect(status, to: location))
+            (300, "a choice is the reader's (RFC 9110, 15.4.1)"), (304, "RFC 9110, 15.4.5"), (305, "deprecated (RFC 9110, 15.4.6)"),
+            (201, "no redirect (RFC 9110, 10.2.2)"),
+        ])
+    func answers(status: Int, rule: String) async throws {
+        let request = Endpoint<Data>(.get, .url(try #require(URL(string: "https://h/"))), query: redirect(status, to: "https://h/x"))
         let response = try await provider.request(request.validating { _ in }.withResponse()).value.response
         #expect(response.statusCode == status, "\(rule)")
     }

@@ -5,21 +5,15 @@ import TestSupport
 import Testing
 
 @Suite("Downloads that go on where they stopped, with middlewares", tenMinutes)
-struct ResumingMiddlewareTests {
+struct ResumingMiddlewareTests: DownloadSuite {
     let folder = TemporaryFolder()
 
-    private var destination: URL { folder.url("file.bin") }
     private static let broken = FileAnswer(breaksOffAfter: 12_000)
 
     private func download(_ server: LoopbackServer, _ middlewares: any Middleware...) async throws {
         let transport = TestedTransport(configuration: .patient)
         let provider = DefaultAPIProvider(baseURL: server.url, transport: transport, middlewares: middlewares)
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()).value
-    }
-
-    private func expectOnlyFile(_ body: String = FileAnswer.body) throws {
-        #expect(try String(contentsOf: destination, encoding: .utf8) == body)
-        #expect(try folder.names == ["file.bin"])
     }
 
     @Test("The next attempt of a RetryMiddleware goes on")

@@ -5,12 +5,10 @@ import TestSupport
 import Testing
 
 @Suite("Downloads that go on where they stopped", tenMinutes)
-struct ResumingTests {
+struct ResumingTests: DownloadSuite {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
-    private var destination: URL { folder.url("file.bin") }
-    private var kept: URL { folder.url(".file.bin.partial") }
     private static let keptNames = [".file.bin.partial", ".file.bin.partial.notes"]
     private static let broken = FileAnswer(breaksOffAfter: 12_000)
 
@@ -26,11 +24,6 @@ struct ResumingTests {
         let error = try await #require(throws: APIError.self) { try await download(server) }
         #expect(error.urlError?.code == .networkConnectionLost, "\(error)")
         return try Data(contentsOf: kept).count
-    }
-
-    private func expectWhole(_ body: String = FileAnswer.body) throws {
-        #expect(try String(contentsOf: destination, encoding: .utf8) == body)
-        #expect(try folder.names == ["file.bin"])
     }
 
     // MARK: - Going on
@@ -52,7 +45,7 @@ struct ResumingTests {
         let (progress, statuses) = (Log<TransferProgress>(), Log<Int>())
         let next = endpoint(server).validating { statuses.append($0.statusCode) }.onProgress { progress.append($0) }
         #expect(try await provider.request(next).value == destination)
-        try expectWhole()
+        try expectOnlyFile()
         #expect(try mode(of: destination) == 0o440)
         #expect(server.ranges == [nil, "bytes=\(count)-"])
         #expect(server.requests.map { $0.headers["if-range"] } == [nil, "\"v1\""])
@@ -84,7 +77,7 @@ struct ResumingTests {
         subscription.dispose()
         #expect(try folder.names == Self.keptNames)
         try await download(server)
-        try expectWhole()
+        try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=12000-"])
     }
 
@@ -100,7 +93,7 @@ struct ResumingTests {
             }
         ).disposed(by: bag)
         #expect(await results.next() == [true])
-        try expectWhole()
+        try expectOnlyFile()
     }
 
     @Test("Downloads that are disposed at any moment and begun again at once end with the whole file")
@@ -112,7 +105,7 @@ struct ResumingTests {
             subscription.dispose()
         }
         try await download(server)
-        try expectWhole(String(repeating: FileAnswer.body, count: 10))
+        try expectOnlyFile(String(repeating: FileAnswer.body, count: 10))
     }
 
     @Test("A part that ends early is a lost connection that keeps its bytes")
@@ -121,7 +114,7 @@ struct ResumingTests {
         #expect(try await breakOff(server) == 12_000)
         #expect(try await breakOff(server) == 15_000)
         try await download(server)
-        try expectWhole()
+        try expectOnlyFile()
     }
 
     @Test("A whole file that was not accepted costs one byte")
@@ -130,7 +123,7 @@ struct ResumingTests {
         let refused = endpoint(server).validating { _ in throw URLError(.cannotDecodeContentData) }
         await #expect(throws: URLError.self) { try await provider.request(refused).value }
         try await download(server)
-        try expectWhole()
+        try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=19999-"])
     }
 
@@ -148,7 +141,7 @@ struct ResumingTests {
         #expect(try mode(of: kept) & 0o600 == 0o600)
         try FileManager.default.removeItem(at: destination)
         try await download(server)
-        try expectWhole()
+        try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=19999-"])
     }
 
@@ -169,7 +162,7 @@ struct ResumingTests {
         }
         try await breakOff(server)
         try await download(server)
-        try expectWhole(isSamePath ? FileAnswer.body : FileAnswer.changedBody)
+        try expectOnlyFile(isSamePath ? FileAnswer.body : FileAnswer.changedBody)
         let again = isSamePath ? [] : [nil, nil] as [String?]
         #expect(server.ranges == [nil, nil, "bytes=12000-", "bytes=12000-"] + again)
     }
@@ -186,7 +179,7 @@ struct ResumingTests {
         if breaksOffAfter != nil { #expect(try await breakOff(server) == 5_000) }
         let progress = Log<Int64>()
         _ = try await provider.request(endpoint(server).onProgress { progress.append($0.bytesReceived) }).value
-        try expectWhole(FileAnswer.changedBody)
+        try expectOnlyFile(FileAnswer.changedBody)
         #expect(server.ranges == [nil, "bytes=12000-"] + (breaksOffAfter == nil ? [] : ["bytes=5000-"]))
         if breaksOffAfter == nil { #expect(progress.entries.allSatisfy { $0 != 12_000 }) }
     }
@@ -213,7 +206,7 @@ struct ResumingTests {
         let server = try LoopbackServer(Self.broken, answer, FileAnswer(eTag: "\"v3\"", body: FileAnswer.changedBody))
         try await breakOff(server)
         try await download(server)
-        try expectWhole(FileAnswer.changedBody)
+        try expectOnlyFile(FileAnswer.changedBody)
         #expect(server.ranges == [nil, "bytes=12000-", nil])
     }
 
@@ -225,7 +218,7 @@ struct ResumingTests {
         #expect(error.statusCode == Int(status.prefix(3)) && error.response?.text == "no")
         #expect(try Data(contentsOf: kept) == Data(FileAnswer.body.utf8.prefix(12_000)))
         try await download(server)
-        try expectWhole()
+        try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
     }
 
@@ -237,7 +230,7 @@ struct ResumingTests {
         await #expect(throws: APIError.self) { try await provider.request(other).value }
         #expect(try folder.names == Self.keptNames)
         _ = try await provider.request(other).value
-        try expectWhole(FileAnswer.changedBody)
+        try expectOnlyFile(FileAnswer.changedBody)
         #expect(server.ranges == [nil, nil, nil])
     }
 
@@ -271,7 +264,7 @@ struct ResumingTests {
             return .just(APIResponse(to: request, statusCode: isPart ? 206 : 200, data: Data((isPart ? "part" : "whole").utf8)))
         }
         _ = try await DefaultAPIProvider(transport: transport).request(endpoint(server)).value
-        try expectWhole("whole")
+        try expectOnlyFile("whole")
         #expect(ranges.entries == ["bytes=12000-", nil])
     }
 

@@ -9,7 +9,7 @@ import Testing
 /// Foundation ends the process when a task is cancelled twice at once, or answers a redirect for which it no longer waits.
 @Suite("A request that is disposed and the process", tenMinutes, .serialized)
 struct CancelProcessTests {
-    @Test("A request may be disposed while its redirect waits for the callback queue", .longComputing)
+    @Test("A request may be disposed while its redirect waits for the callback queue")
     func redirect() async {
         await #expect(processExitsWith: .success) {
             let redirected = Signals<Void>()
@@ -44,7 +44,7 @@ struct CancelProcessTests {
         }
     }
 
-    @Test("Streams that are left at once take no thread each, and their connections close", .longComputing)
+    @Test("Streams that are left at once take no thread each, and their connections close")
     func threads() async {
         await #expect(processExitsWith: .success) {
             let closed = Log<Void>()
@@ -74,7 +74,7 @@ struct CancelProcessTests {
     }
 
     @Test(
-        "Requests of all kinds may be disposed at any moment, and leave no descriptor, no thread and no place in the queue", .longComputing)
+        "Requests of all kinds may be disposed at any moment, and leave no descriptor, no thread and no place in the queue")
     func anyMoment() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(connected: answerAll)
