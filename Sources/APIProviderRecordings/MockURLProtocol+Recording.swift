@@ -103,8 +103,7 @@ extension MockURLProtocol {
             throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
         }
         let comparison = Comparison(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
-        let recorded = RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
-        let source = ReplaySource(recorded)
+        let source = ReplaySource(Replay(try HARFile(data, name: file.lastPathComponent), comparison))
         add(AnswerSource { source.choose($0) })
     }
 
@@ -119,12 +118,11 @@ extension MockURLProtocol {
         for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
         let names = SecretNames(hiding: traffic.flatMap(\.names.hidden), keeping: traffic.flatMap(\.names.kept))
         let comparison = Comparison(names)
-        let replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: ProcessInfo.processInfo.environment)
+        let replacer = SecretReplacer(exchanges, comparison, environment: ProcessInfo.processInfo.environment)
         guard replacer.problems.isEmpty else {
             return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
         }
-        let log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
-        return (try? HARFile(log: log).data).map { ($0, "har") }
+        return (HARFile(replacer.exchanges).data, "har")
     }
 }
 

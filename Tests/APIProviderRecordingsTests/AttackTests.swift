@@ -120,10 +120,10 @@ struct AttackTests {
                 other.order = (2, 3)
                 let recording = NewRecording([mark(secret), other], comparison)
                 guard recording.problems.isEmpty else { continue }
-                for entry in recording.file.log.entries {
-                    let texts = [entry.request.url, entry.request.postData?.text ?? "", entry.response?.content?.text ?? ""]
-                    let fields = (entry.request.headers ?? []) + (entry.response?.headers ?? [])
-                    for text in texts + fields.compactMap(\.value) {
+                for exchange in try HARFile(recording.file.data, name: "session.har").entries.map(\.exchange) {
+                    let bodies = [exchange.body, exchange.response?.body ?? Data()].map { String(decoding: $0, as: UTF8.self) }
+                    let fields = exchange.headers.map(\.value) + (exchange.response?.headers.map(\.value) ?? [])
+                    for text in [exchange.url] + bodies + fields {
                         let isFound = Self.readings(of: text).contains { $0.contains(secret) }
                         #expect(!isFound, "\(marking), \(place): \(text)")
                     }

@@ -32,7 +32,7 @@ extension NewRecording {
     }
 
     /// All that stands in the file.
-    var text: String { (try? file.data).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    var text: String { String(decoding: file.data, as: UTF8.self) }
 
     func answer(_ index: Int = 0) -> String { String(decoding: replacer.exchanges[index].response?.body ?? Data(), as: UTF8.self) }
 

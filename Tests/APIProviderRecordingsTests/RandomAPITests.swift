@@ -16,7 +16,7 @@ struct RandomAPITests {
         guard recording.problems.isEmpty else { return "not written: \(recording.problems[0])" }
 
         // No secret stands in the file.
-        let content = try recording.file.data
+        let content = recording.file.data
         let secrets = recording.replacer.secrets.filter { !$0.isCommon }.map(\.text)
         let planted = (run.environment + run.issued).filter(secrets.contains)
         let found = SecretCheck(planted).secrets(in: [UInt8](content))
@@ -24,8 +24,7 @@ struct RandomAPITests {
 
         // Each request gets its own response, with other secrets in the environment.
         let other = api.run(&random)
-        let file = RecordedFile(try HARFile(content, name: "r.har"), name: "r.har", comparison)
-        var replay = Replay(file)
+        var replay = Replay(try HARFile(content, name: "r.har"), comparison)
         var (state, original) = (RandomAPI.State(run: other), RandomAPI.State(run: run))
         for group in api.groups {
             var answers: [Int: RecordedExchange.Response] = [:]
@@ -34,8 +33,8 @@ struct RandomAPITests {
                 case .failure(let failure): return "\(index): \(failure.description)"
                 case .success(let place) where place != index: return "\(index) got \(place)"
                 case .success(let place):
-                    guard let response = file.entries[place].exchange.response else { return "no response" }
-                    let writer = ResponseWriter(placeholders: file.placeholders, texts: replay.bindings.texts, elapsed: 0)
+                    guard let response = replay.entries[place].exchange.response else { return "no response" }
+                    let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 0)
                     answers[index] = .init(
                         statusCode: response.statusCode, headers: writer.headers(response.headers),
                         body: writer.body(response.body, response.type))
@@ -55,7 +54,7 @@ struct RandomAPITests {
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
         let again = NewRecording(second, comparison, test: "T t", name: "r.har", replacing: recording.file)
-        return try again.file.data == content ? nil : "the second recording is another file"
+        return again.file.data == content ? nil : "the second recording is another file"
     }
 
     /// What is not the same in a replayed value, but for secrets.

@@ -245,7 +245,7 @@ struct SecretTests {
         let request = exchange("GET", "https://a.example/teams/abcDEF123456xyz/abcDEF123456path?env=production")
         let recording = NewRecording([request], environment: environment)
         #expect(recording.replacer.exchanges[0].url == "https://a.example/teams/token-001/abcDEF123456path?env=production")
-        #expect(recording.replay.file.placeholders.places == ["token-001": ["path 2"]])
+        #expect(recording.replay.placeholders.places == ["token-001": ["path 2"]])
     }
 
     @Test("What the program marks is a secret wherever it stands, and a short one as a whole value of its request")
@@ -459,7 +459,7 @@ struct SecretTests {
         #expect(recording.problems == [] && recording.answer() == #"{"token-001":{"kind":1}}"#)
         var replay = recording.replay
         _ = try replay.entry(for: exchange("GET", "https://a.example/k?token=xyz789uvw")).get()
-        let writer = ResponseWriter(placeholders: replay.file.placeholders, texts: replay.bindings.texts, elapsed: 0)
+        let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 0)
         let body = writer.body(Data(recording.answer().utf8), "application/json")
         #expect(String(decoding: body, as: UTF8.self) == #"{"xyz789uvw":{"kind":1}}"#)
     }

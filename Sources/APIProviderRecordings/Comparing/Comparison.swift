@@ -2,15 +2,6 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A request as it is compared.
-struct ComparedRequest: Sendable, Hashable {
-    /// Without what is ignored.
-    var lines = Lines()
-    var cookies = Lines()
-
-    subscript(place: String) -> [Lines.Value] { lines.values[place] ?? cookies.values[place] ?? [] }
-}
-
 /// What of a request is stored and compared.
 struct Comparison: Sendable {
     let names: SecretNames
@@ -106,13 +97,13 @@ struct Comparison: Sendable {
             body: placeholders.canonical(exchange.body), type: exchange.type)
     }
 
-    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        let all = lines(of: exchange, placeholders).values
+    /// The compared lines, without those that the test ignores.
+    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> Lines {
+        let values = lines(of: exchange, placeholders).values
         // The elements of an array have one name, which is looked at once.
-        let places = ignored.isEmpty ? [] : Set(all.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) } }
-        let values = all.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) }
-        return ComparedRequest(
-            lines: Lines(values.filter { !$0.key.hasPrefix("cookie ") }), cookies: Lines(values.filter { $0.key.hasPrefix("cookie ") }))
+        let places = Set(ignored.isEmpty ? [] : values.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) }
+        }
+        return Lines(values.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) })
     }
 
     // MARK: - Repeating
@@ -142,6 +133,9 @@ extension RecordedExchange {
 }
 
 extension String {
+    /// Whether the line at this place is a cookie.
+    var isCookie: Bool { hasPrefix("cookie ") }
+
     fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
 
     /// Whether the line at this place is made anew in each request by a scheme that signs it, or by the clock.

@@ -39,7 +39,7 @@ extension NewRecording {
     /// Of equal requests with several responses, the headers in which they differ and which are not stored. Ids of requests and times differ
     /// in each.
     private func untoldHeaders(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        let groups = Dictionary(grouping: sent.indices) { replay.file.entries[$0].request }.values.sorted { $0[0] < $1[0] }
+        let groups = Dictionary(grouping: sent.indices) { replay.entries[$0].request }.values.sorted { $0[0] < $1[0] }
         return groups.compactMap { numbers in
             let exchanges = numbers.map { sent[$0] }, first = exchanges[0].response
             guard exchanges.contains(where: { $0.response?.body != first?.body || $0.response?.statusCode != first?.statusCode }) else {

@@ -21,17 +21,12 @@ struct NewRecording {
         replacing old: HARFile? = nil
     ) {
         let comparison = comparison.varying(with: exchanges)
-        replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: environment)
+        let replacer = SecretReplacer(exchanges, comparison, environment: environment)
         let placeholders = replacer.placeholders
-        let recorded = RecordedFile(
-            replacer.exchanges, paths: exchanges.indices.map { "\(name): log.entries[\($0)]" }, problems: exchanges.map { _ in nil },
-            placeholders, comparison)
-        replay = Replay(recorded)
-        var log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
-        log._test = test
-        log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
-        let replacer = replacer
-        file = old.flatMap { log.isSame(as: $0.log, comparison) && !$0.holdsSecret(of: replacer) ? $0 : nil } ?? HARFile(log: log)
+        let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)
+        (self.replacer, replay) = (replacer, Replay(new, comparison))
+        // The old file may have a secret in clear, because the test hides it only now.
+        file = old.flatMap { new.isSame(as: $0, comparison) && !replacer.holdsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil } ?? new
         problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
             return
@@ -52,7 +47,7 @@ struct NewRecording {
     /// had ended before: others that were in flight may come later.
     private func replayProblems() -> [String] {
         let exchanges = replacer.exchanges
-        let sent = exchanges.map(replay.file.placeholders.withOtherSecrets)
+        let sent = exchanges.map(replay.placeholders.withOtherSecrets)
         let begins = exchanges.enumerated().map { (order: $1.order.begin, isEnd: false, index: $0) }
         let ends = exchanges.enumerated().map { (order: $1.order.end, isEnd: true, index: $0) }
         var replay = replay
@@ -68,7 +63,7 @@ struct NewRecording {
             case .success(let choice):
                 let found = choice.number
                 // Nobody can tell two equal requests apart, not even the server.
-                if replay.file.entries[found].request == replay.file.entries[index].request { return nil }
+                if replay.entries[found].request == replay.entries[index].request { return nil }
                 return exchanges[found].order.end > exchange.order.begin
                     ? "Two requests at once differ only in a secret: \(exchange.summary). A replay cannot tell them apart: send one after the other."
                     : "\(exchange.summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
@@ -81,21 +76,12 @@ struct NewRecording {
 // MARK: - A server that has not changed
 
 extension HARFile {
-    /// Whether the file has a secret in clear, because the test hides it only now.
-    fileprivate func holdsSecret(of replacer: SecretReplacer) -> Bool {
-        (try? data).map { replacer.holdsSecret(String(decoding: $0, as: UTF8.self)) } ?? true
-    }
-}
-
-extension HARFile.Log {
-    /// Whether all entries say the same as those of the old file, but for times and for headers that are new in each response.
-    fileprivate func isSame(as old: HARFile.Log, _ comparison: Comparison) -> Bool {
-        guard _test == old._test, _placeholders == old._placeholders, entries.count == old.entries.count else { return false }
-        let placeholders = Placeholders((_placeholders ?? [:]).mapValues { _ in [] })
-        return zip(entries, old.entries).allSatisfy { new, old in
-            guard let new = new.exchange()?.exchange, let old = old.exchange()?.exchange else { return false }
-            return new.isSame(as: old, comparison, placeholders)
+    /// Whether all entries equal those of the old file, but for times and for headers that are new in each response.
+    fileprivate func isSame(as old: HARFile, _ comparison: Comparison) -> Bool {
+        guard let placeholders, test == old.test, placeholders.places == old.placeholders?.places, entries.count == old.entries.count else {
+            return false
         }
+        return zip(entries, old.entries).allSatisfy { $0.exchange.isSame(as: $1.exchange, comparison, placeholders) }
     }
 }
 

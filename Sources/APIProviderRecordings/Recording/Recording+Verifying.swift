@@ -5,9 +5,9 @@ import Foundation
 extension Recording {
     /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
     /// whose kind is another. Other values and more members are no change.
-    func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
-        let new = newRecording(of: exchanges, test: "").replay.file
-        var replay = Replay(old)
+    func changes(of exchanges: [RecordedExchange], since old: Replay) -> [String] {
+        let new = newRecording(of: exchanges, test: "").replay
+        var replay = old
         let changes = new.entries.flatMap { entry in
             let recorded = try? replay.entry(for: new.placeholders.withOtherSecrets(entry.exchange)).get()
             let found = recorded.map { old.entries[$0].exchange.changes(in: entry.exchange) } ?? ["it is new"]

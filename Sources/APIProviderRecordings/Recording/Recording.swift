@@ -132,16 +132,15 @@ extension Recording {
         }
         // Another process may have written it since.
         let old = try oldFile(of: owner)
-        let new = newRecording(of: exchanges, test: owner, replacing: old?.file)
+        let new = newRecording(of: exchanges, test: owner, replacing: old)
         guard new.problems.isEmpty else {
             let more = new.problems.count > 5 ? "\nand \(new.problems.count - 5) more" : ""
             throw MockFailure("\(file.lastPathComponent) was not written:\n\(new.problems.prefix(5).joined(separator: "\n"))\(more)")
         }
         try FilesInUse.register(file)
-        let data = try new.file.data
-        if data != old?.data {
+        if new.file.data != old?.data {
             try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try PartialFile.replace(file, with: data)
+            try PartialFile.replace(file, with: new.file.data)
         }
         if !new.warnings.isEmpty { warn("\(file.lastPathComponent):\n\(new.warnings.joined(separator: "\n"))") }
         return result
@@ -150,17 +149,17 @@ extension Recording {
     /// The file that this test has recorded; `nil` if there is none.
     ///
     /// - Throws: If the file is another test's or another program's.
-    private func oldFile(of owner: String) throws -> (data: Data, file: HARFile)? {
+    private func oldFile(of owner: String) throws -> HARFile? {
         guard let data = try? Data(contentsOf: file) else { return nil }
         let name = file.lastPathComponent
-        guard let old = try? HARFile(data, name: name), let other = old.log._test, old.log._placeholders != nil else {
+        guard let old = try? HARFile(data, name: name), let other = old.test, old.placeholders != nil else {
             throw MockFailure("\(name) is no recording of a test, and is not written over. Name this one differently, or delete \(name).")
         }
         guard other == owner else {
             throw MockFailure(
                 "\(name) belongs to \(other). Name this one differently, or delete \(name) if that test is gone or has another name.")
         }
-        return (data, old)
+        return old
     }
 }
 
@@ -180,11 +179,11 @@ private enum FilesInUse {
 // MARK: - Replaying
 
 extension Recording {
-    private func readFile(orMakeItBy command: String) throws -> RecordedFile {
+    private func readFile(orMakeItBy command: String) throws -> Replay {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
-        return RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
+        return Replay(try HARFile(data, name: file.lastPathComponent), comparison)
     }
 
     private func replay<R>(

@@ -24,7 +24,7 @@ struct Pattern: Sendable {
     }
 
     /// Whether a placeholder takes a text here.
-    var isFree: Bool { !free.isEmpty }
+    var takesText: Bool { !free.isEmpty }
 
     func matches(_ text: String, _ bindings: inout Bindings) -> Bool {
         guard !isForgotten else { return true }

@@ -18,8 +18,8 @@ private struct Difference: CustomStringConvertible {
 
 extension Replay {
     /// The nearest entries and what differs, for a request that none answers. It shows no secret of the request.
-    func failure(of exchange: RecordedExchange, _ request: ComparedRequest) -> Failure {
-        let found = file.entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
+    func failure(of exchange: RecordedExchange, _ request: Lines) -> Failure {
+        let found = entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
         let near = found.enumerated().sorted { ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset) }
             .prefix(3).map(\.element)
         guard let nearest = near.first?.differences else { return Failure(description: "The recording has no entries.") }
@@ -42,16 +42,16 @@ extension Replay {
         return Failure(description: text, isCuredByRecording: false)
     }
 
-    private func differences(of entry: RecordedFile.Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
+    private func differences(of entry: Entry, _ exchange: RecordedExchange, _ request: Lines) -> [Difference] {
         var bindings = bindings
-        let otherCookies = request.cookies.values.keys.sorted().filter { !entry.matches($0, request, &bindings) }
-        var isMatching = Dictionary(uniqueKeysWithValues: entry.places.map { ($0, entry.matches($0, request, &bindings)) })
-        if file.comparison.isForAnyHost { isMatching["host"] = true }
+        let cookies = request.values.keys.filter(\.isCookie).sorted().filter { !entry.matches($0, request, &bindings) }
+        var isMatching = Dictionary(uniqueKeysWithValues: entry.holes.map { ($0, entry.matches($0, request, &bindings)) })
+        if comparison.isForAnyHost { isMatching["host"] = true }
         // A placeholder that the app sends as it is may be equal, and no match.
-        let equal = isMatching.filter { !$0.value && entry.request[$0.key] == request[$0.key] }.keys.sorted()
-        let lines = entry.request.lines.places(differingFrom: request.lines).filter { isMatching[$0] != true }
-        return (lines + equal + otherCookies).map { place in
-            let values = [entry.request[place].first, request[place].first]
+        let equal = isMatching.filter { !$0.value && entry.request.values[$0.key] == request.values[$0.key] }.keys.sorted()
+        let lines = entry.request.places(differingFrom: request).filter { !$0.isCookie && isMatching[$0] != true }
+        return (lines + equal + cookies).map { place in
+            let values = [entry.request.values[place]?.first, request.values[place]?.first]
             var shown = values.map { value in
                 guard let value, value.kind == .text, isSecret(value, at: place, exchange) else { return value?.description ?? "nothing" }
                 return value.text.isEmpty ? "an empty text" : "another text"
@@ -65,9 +65,9 @@ extension Replay {
     }
 
     private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
-        guard file.placeholders.places[value.text] == nil else { return false }
+        guard placeholders.places[value.text] == nil else { return false }
         return exchange.markedSecrets.contains { Array(value.text.utf8).contains($0) }
-            || NamedValue(value, at: place).flatMap { file.comparison.names.label(of: $0, inResponse: false) } != nil
+            || NamedValue(value, at: place).flatMap { comparison.names.label(of: $0, inResponse: false) } != nil
     }
 }
 

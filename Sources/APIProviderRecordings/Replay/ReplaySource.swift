@@ -7,33 +7,31 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Answers the requests of a scope from a file.
+/// Answers a scope's requests from a file.
 final class ReplaySource: Sendable {
     private let replay: Locked<Replay>
-    private let file: RecordedFile
     /// How to record again, for the report.
     private let hint: String?
 
-    init(_ file: RecordedFile, hint: String? = nil) { (replay, self.file, self.hint) = (Locked(Replay(file)), file, hint) }
+    init(_ replay: Replay, hint: String? = nil) { (self.replay, self.hint) = (Locked(replay), hint) }
 
-    /// The entries that have answered no request.
-    var unused: [RecordedFile.Entry] { replay.withLock(\.unused) }
+    /// The entries without a request so far.
+    var unused: [Replay.Entry] { replay.withLock(\.unused) }
 
     func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)
-        let (result, texts) = replay.withLock { replay in
-            let result = replay.entry(for: exchange)
-            return (result, replay.bindings.texts)
-        }
+        let (result, replay) = replay.withLock { replay in (replay.entry(for: exchange), replay) }
         switch result {
         case .failure(let failure):
             let hint = failure.isCuredByRecording ? hint.map { "\n\n\($0)" } ?? "" : ""
             return .none(reason: failure.description + hint)
-        case .success(let number): return .answer(answer(to: request, from: file.entries[number], texts))
+        case .success(let number): return .answer(replay.answer(to: request, from: replay.entries[number]))
         }
     }
+}
 
-    private func answer(to request: PreparedRequest, from entry: RecordedFile.Entry, _ texts: [String: String]) -> Answer {
+extension Replay {
+    fileprivate func answer(to request: PreparedRequest, from entry: Entry) -> Answer {
         let exchange = entry.exchange
         if let problem = entry.problem { return .failure(MockFailure("\(entry.path) has no usable response: \(problem).")) }
         let hasLeft = exchange.failure == RecordedExchange.left
@@ -41,11 +39,11 @@ final class ReplaySource: Sendable {
             return hasLeft ? .never : .failure(URLError(recordedReason: exchange.failure ?? ""))
         }
         let elapsed = exchange.started == .distantPast ? 0 : Date().timeIntervalSince(exchange.started).rounded(.down)
-        let writer = ResponseWriter(placeholders: file.placeholders, texts: texts, elapsed: elapsed)
+        let writer = ResponseWriter(placeholders: placeholders, texts: bindings.texts, elapsed: elapsed)
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
         if headers["Content-Length"] != nil, exchange.method != "HEAD" { headers["Content-Length"] = "\(body.count)" }
-        if file.comparison.isForAnyHost, let origin = URLParts(exchange.url).origin {
+        if comparison.isForAnyHost, let origin = URLParts(exchange.url).origin {
             for name in ["Link", "Location"] { headers[name] = headers[name]?.leadingToAnyHost(insteadOf: origin) }
         }
         guard let head = try? HTTPURLResponse.mock(response.statusCode, headers: headers.dictionary, for: request.url) else {
@@ -55,7 +53,7 @@ final class ReplaySource: Sendable {
             let failure = exchange.failure.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
             return Answer(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure)
         }
-        // What the app has left stays open.
+        // A response that the app left stays open.
         let feed = StreamFeed()
         feed.send(body)
         return Answer(head: head, feed: feed)

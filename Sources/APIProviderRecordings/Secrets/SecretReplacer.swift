@@ -26,6 +26,7 @@ struct SecretReplacer {
     ///   - comparison: If the exchanges are another program's, what the app has from a response stays, and nothing is a reason to refuse.
     ///   - environment: Its variables may be secrets, too.
     init(_ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:]) {
+        let exchanges = exchanges.map(comparison.stored)
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
         self.comparison = comparison
         let values = messages.map { Self.values(of: $0, in: exchanges, comparison) }
