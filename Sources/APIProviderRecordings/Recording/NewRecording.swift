@@ -26,7 +26,9 @@ struct NewRecording {
         let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)
         (self.replacer, replay) = (replacer, Replay(new, comparison))
         // The old file may have a secret in clear, because the test hides it only now.
-        file = old.flatMap { new.isSame(as: $0, comparison) && !replacer.holdsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil } ?? new
+        file =
+            old.flatMap { new.isSame(as: $0, comparison) && !replacer.holdsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
+            ?? new
         problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
             return

@@ -3,9 +3,9 @@ import APIProviderMocks
 import Foundation
 
 extension Recording {
-    /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
-    /// whose kind is another. Other values and more members are no change.
-    func changes(of exchanges: [RecordedExchange], since old: Replay) -> [String] {
+    /// Throws an error for a server with other answers: new and missing requests, other statuses and media types, and lines of another kind.
+    /// Other values and more members are no change.
+    func check(_ exchanges: [RecordedExchange], against old: Replay, _ command: String) throws {
         let new = newRecording(of: exchanges, test: "").replay
         var replay = old
         let changes = new.entries.flatMap { entry in
@@ -13,7 +13,11 @@ extension Recording {
             let found = recorded.map { old.entries[$0].exchange.changes(in: entry.exchange) } ?? ["it is new"]
             return found.map { "\(entry.exchange.summary): \($0)" }
         }
-        return changes + replay.unused.map { "\($0.exchange.summary): it is gone" }
+        let lines = changes + replay.unused.map { "\($0.exchange.summary): it is gone" }
+        guard !lines.isEmpty else { return }
+        throw MockFailure(
+            "The server no longer answers as \(file.lastPathComponent) says:\n\(lines.joined(separator: "\n"))\nTo take its answers, record "
+                + "again: \(command)")
     }
 }
 
