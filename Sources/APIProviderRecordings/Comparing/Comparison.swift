@@ -5,17 +5,16 @@ import Foundation
 /// What of a request is stored and compared.
 struct Comparison: Sendable {
     let names: SecretNames
-    /// The names of lines that are not compared: bare names such as `id`, and own names of lines such as `path 2`.
+    /// The names of lines that are not compared: bare names such as `id`, and lines' own names such as `path 2`.
     let ignored: [String]
-    /// The names of headers that are stored and compared, too.
     let compared: [String]
-    /// Requests that get the last response again, besides GET and HEAD: their paths, or `X-Amz-Target: *.GetItem`.
+    /// Requests with the last response again, besides GET and HEAD: paths, or `X-Amz-Target: *.GetItem`.
     let repeated: [String]
     let isForAnyHost: Bool
-    /// Whether another program has sent the requests, with headers of its own.
+    /// Whether another program sent the requests, with headers of its own.
     private(set) var isFromOtherProgram = false
-    /// The headers on which the responses say that they depend, in lower case.
-    private var varying: Set<String> = []
+    /// The compared headers, besides those that the test names, in lower case.
+    private var headers = conditions.union(operations).union(["authorization", "content-type", "cookie"])
 
     init(
         _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
@@ -28,44 +27,37 @@ struct Comparison: Sendable {
 
     private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
     private static let operations: Set = ["accept", "x-amz-target", "soapaction", "x-http-method-override"]
-    private static let stored = conditions.union(operations).union(["content-type", "authorization", "cookie"])
-    /// These differ by machine.
-    private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
 
-    /// Whether a header of a request is stored and compared.
+    /// Whether a request's header is stored and compared.
     func stores(header name: String) -> Bool {
         let key = name.lowercased()
-        if isFromOtherProgram {
-            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
-                || compared.contains { $0.isField(name) }
-        }
-        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.contains(key)
-            || (names.hidden + compared).contains { $0.isField(name) }
+        if headers.contains(key) || compared.contains(where: name.isField) { return true }
+        return !isFromOtherProgram && (CredentialNames.contains(key) || names.hidden.contains(where: name.isField))
     }
 
-    /// The same, with the headers that a `Vary` of the responses names.
+    /// This comparison, with the headers in the responses' `Vary`.
     func varying(with exchanges: [RecordedExchange]) -> Comparison {
-        guard !isFromOtherProgram else { return self }
+        let names = exchanges.compactMap { $0.response?.headers["Vary"] }.flatMap { $0.lowercased().split(separator: ",") }
         var copy = self
-        for field in exchanges.compactMap({ $0.response?.headers["Vary"] }) {
-            copy.varying.formUnion(field.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-        }
-        copy.varying.subtract(Self.neverVarying)
+        // These differ by machine.
+        copy.headers.formUnion(
+            Set(names.map { $0.trimmingCharacters(in: .whitespaces) }).subtracting(["*", "accept-encoding", "user-agent", "origin"]))
         return copy
     }
 
-    /// The same for the file of another program, which has headers of its own: those count that tell two requests to one URL apart.
+    /// This comparison, for another program's file: only those headers count that tell two requests to one URL apart.
     func forOtherProgram(_ exchanges: [RecordedExchange]) -> Comparison {
         let groups = Dictionary(grouping: exchanges) { [$0.method, $0.url] }.values
         var copy = varying(with: exchanges)
-        copy.varying = copy.varying.union(Self.operations).filter { name in
-            groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
+        copy.headers = copy.headers.subtracting(["authorization"]).filter { name in
+            Self.conditions.contains(name) || ["cookie", "content-type"].contains(name)
+                || groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
         }
         copy.isFromOtherProgram = true
         return copy
     }
 
-    /// The exchange with those headers of its request alone that a file has, and without Base64 in Basic authentication.
+    /// The exchange with the stored request headers alone, and without Base64 in Basic authentication.
     func stored(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
         for (name, value) in exchange.headers {

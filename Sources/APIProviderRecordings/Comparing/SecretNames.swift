@@ -20,7 +20,6 @@ struct SecretNames: Sendable {
         if hidden.contains(where: isGiven) { return name.asLabel }
         if let name = value.names.dropLast().last(where: hidden.contains) { return name.asLabel }
         guard !kept.contains(where: isGiven) else { return nil }
-        if value.isOfPerson { return name.asLabel }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }
         // What stands in an object stands there as if it had the object's name, but for numbers.

@@ -22,12 +22,6 @@ struct NamedValue {
 
     var name: String { names.last ?? "" }
 
-    /// Whether it is the claim of a JWT that says who has recorded.
-    var isOfPerson: Bool {
-        let claims = ["email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username"]
-        return isClaim && claims.contains(name)
-    }
-
     /// The text without the scheme of a credential and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
@@ -84,7 +78,7 @@ struct NamedValue {
             (found[index].place, found[index].offset) = (place, offset)
             if isBracketed { found[index].names = names + found[index].names }
             if kind == .cookie, claims == nil { found[index].kind = .cookie }
-            found[index].isClaim = claims != nil
+            found[index].isClaim = isClaim || claims != nil
         }
         return found + found.flatMap { $0.text == text ? [] : $0.inner(depth: depth + 1) }
     }

@@ -26,7 +26,7 @@ struct SecretCheck: Sendable {
         let plain = secret.variants.flatMap { text -> [[UInt8]] in
             [Array(text.utf8)] + encodings.compactMap { text.data(using: $0) }.map { $0.filter { $0 != 0 } }
         }
-        return Set(plain + plain.map { $0.decodingEscapes().replacing([UInt8(ascii: "+")], with: [0x20]) })
+        return Set(plain + plain.map { $0.decodingEscapes().withSpacesForPluses })
     }
 
     /// The places of secrets in a text, in any notation but Base64.
@@ -44,7 +44,7 @@ struct SecretCheck: Sendable {
     private static func forms(of text: [UInt8], _ plain: [UInt8]) -> [[UInt8]] {
         // Each escape is longer than what it stands for.
         [text] + (plain.count < text.count ? [plain] : [])
-            + (plain.contains("+") ? [plain.replacing([UInt8(ascii: "+")], with: [0x20])] : [])
+            + (plain.contains("+") ? [plain.withSpacesForPluses] : [])
     }
 
     /// The indices of the secrets that stand in `bytes`.

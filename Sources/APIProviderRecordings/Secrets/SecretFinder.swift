@@ -2,37 +2,34 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Finds the secrets of a recording: what has a name of the list, what the program and the environment call secret, and what cannot be
-/// anything else.
+/// Finds a recording's secrets: values with a listed name, the texts that the program or the environment calls secret, and unmistakable
+/// keys.
 struct SecretFinder {
-    /// In the order of the file, in which responses follow their requests.
+    /// In the file's order, with each response behind its request.
     private(set) var secrets: [Secret] = []
-    /// For each message, the values that are secret by their names.
+    /// For each message, the secret values with names.
     private(set) var named: [[NamedValue]]
     private(set) var seenNames: Set<String> = []
-    /// The names of values that look random, and these.
+    /// The random-looking values without a listed name, by their names.
     private(set) var randomTexts: [String: [String]] = [:]
+    /// The texts that the app sent without a listed name, and the first time.
+    private(set) var openTexts: [[UInt8]: Int] = [:]
     let names: SecretNames
     private let messages: [Message]
-    /// The secrets by their bytes. Two texts may be equal and have other bytes.
+    /// The secrets by their bytes. Equal texts may have different bytes.
     private var indices: [[UInt8]: Int] = [:]
-    /// For each secret, the messages that have it, in any notation or, if it is common, under its name.
+    /// For each secret, the messages with this secret: in any notation or, for a common text, with its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
-    /// Those that the program or the environment calls secret, that have their names in requests, and what cannot be anything else.
+    /// Secrets of the program and the environment, values with a listed name in a request, and keys.
     private var given: Set<Int> = []
-    private var inCookies: Set<Int> = []
-    /// Those with another reason than that they are of the person in a JWT.
-    private var notOfPersons: Set<Int> = []
-    /// The texts that the app has sent under no name of the list, and when.
-    private var openTexts: [[UInt8]: Int] = [:]
-    /// Short texts that responses have under no name of the list.
+    /// Short texts without a listed name in responses.
     private var clearTexts: Set<[UInt8]> = []
 
     /// - Parameters:
-    ///   - values: Of each message.
-    ///   - marked: For each exchange, the texts that the program calls secret.
-    ///   - environment: Its variables may be secrets, too.
+    ///   - values: Each message's values.
+    ///   - marked: Each exchange's secrets of the program.
+    ///   - environment: Variables with secrets, maybe.
     init(in messages: [Message], _ values: [[NamedValue]], _ names: SecretNames, marked: [[String]], environment: [String: String]) {
         (self.messages, self.names) = (messages, names)
         named = Array(repeating: [], count: messages.count)
@@ -54,7 +51,7 @@ struct SecretFinder {
                 if let label = names.label(of: value, inResponse: message.isResponse) {
                     labeled.append((value, label))
                 } else {
-                    see(value, in: number)
+                    note(value, in: number)
                 }
             }
             labeled.sort { ($0.value.offset, $0.value.place) < ($1.value.offset, $1.value.place) }
@@ -86,23 +83,22 @@ struct SecretFinder {
         guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
         let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
         if !value.isClaim { named[number].append(value) }
-        if value.kind == .cookie { inCookies.insert(index) }
-        if !value.isOfPerson { notOfPersons.insert(index) }
-        guard !messages[number].isResponse, !value.isOfPerson else { return }
+        guard !messages[number].isResponse else { return }
         secrets[index].places.insert(value.place.general)
         if value.kind != .cookie { given.insert(index) }
     }
 
-    /// Keeps what is to be known of a value that is no secret by its name.
-    private mutating func see(_ value: NamedValue, in number: Int) {
+    /// Notes a value without a listed name.
+    private mutating func note(_ value: NamedValue, in number: Int) {
         let isResponse = messages[number].isResponse
-        if !isResponse, openTexts[Array(value.text.utf8)] == nil { openTexts[Array(value.text.utf8)] = messages[number].time }
+        if !isResponse, !value.isClaim, openTexts[Array(value.text.utf8)] == nil {
+            openTexts[Array(value.text.utf8)] = messages[number].time
+        }
         if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
         if isResponse, value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
     }
 
-    /// Adds what cannot be anything else: a JWT, the key of a service, a private key, the credential in a URL, and what comes after
-    /// `Bearer`.
+    /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and the text after `Bearer`.
     private mutating func addKeys() {
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in
@@ -111,19 +107,12 @@ struct SecretFinder {
                 guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else {
                     return nil
                 }
-                let label = Self.labelsOfKeys[group - 1], hasDigit = text.utf8.contains(where: \.isDigit)
-                let isKey =
-                    switch label {
-                    case "token": text.isJWT
-                    case "key": hasDigit || text.utf8.count >= 24
-                    case "user": text.looksRandom
-                    case "authorization": hasDigit && !text.isCommon
-                    default: true
-                    }
+                let label = Self.keyLabels[group - 1]
+                let isKey = label == "token" ? text.isJWT : ["password", "private-key"].contains(label) || text.looksRandom
                 return isKey ? (label, text.trimmingCharacters(in: .whitespacesAndNewlines), number) : nil
             }
         }
-        // Other text around a known secret may look as if it belonged to it, and `Bearer` may have a part of one.
+        // Other text around a known secret may match the expression, and so may a part of a secret after `Bearer`.
         let known = TextSearch(texts)
         let parts = Set(
             TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
@@ -132,7 +121,7 @@ struct SecretFinder {
         }
     }
 
-    private static let labelsOfKeys = ["token", "key", "private-key", "password", "user", "authorization"]
+    private static let keyLabels = ["token", "key", "private-key", "password", "user", "authorization"]
     private static let key = Expression(
         #"(?<![\w-])(eyJ[\w-]{1,8192}\.[\w-]{1,65536}\.[\w-]{4,})"#
             + #"|\b((?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_|glpat-|sk-"#
@@ -140,9 +129,9 @@ struct SecretFinder {
             + #"|BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
             + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([\w.~+/-]{8,}=*)"#)
 
-    // MARK: - Where they stand
+    // MARK: - Kinds
 
-    /// Looks for those that may stand anywhere in each message, in any notation.
+    /// Looks for each uncommon secret in each message, in any notation.
     private mutating func findEverywhere() {
         let checked = secrets.indices.filter { !secrets[$0].isCommon }
         let check = SecretCheck(checked.map { secrets[$0].text })
@@ -151,21 +140,17 @@ struct SecretFinder {
         }
     }
 
+    /// Decides where each secret comes from, and drops the texts that the app itself sent in the open first.
     private mutating func decideKinds() {
         var kept: [Int] = []
         for index in secrets.indices where !standing[index].isEmpty {
             let first = standing[index].min { messages[$0].time < messages[$1].time }
             let firstResponse = standing[index].filter { messages[$0].isResponse }.map { messages[$0].time }.min()
-            // What a response also has in clear, the app may have from there.
-            let isClear = secrets[index].isCommon && clearTexts.contains(Array(secrets[index].text.utf8))
+            let bytes = Array(secrets[index].text.utf8)
+            if !given.contains(index), let open = openTexts[bytes], let firstResponse, open < firstResponse { continue }
+            // The app may take a common text from a response's open value, too.
+            let isClear = secrets[index].isCommon && clearTexts.contains(bytes)
             secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
-            // The app sends a person's text itself, and in a replay, too.
-            if !given.contains(index), !notOfPersons.contains(index), openTexts[Array(secrets[index].text.utf8)] != nil { continue }
-            if !given.contains(index), let open = openTexts[Array(secrets[index].text.utf8)], let firstResponse, open < firstResponse {
-                // The app knows it by itself, and has sent it in the open.
-                guard inCookies.contains(index) else { continue }
-                secrets[index].isCommon = true
-            }
             if secrets[index].isFromResponse { secrets[index].places = [] }
             kept.append(index)
         }
@@ -175,11 +160,11 @@ struct SecretFinder {
 }
 
 extension NamedValue {
-    /// Whether what it is says that it is a secret wherever else it stands.
+    /// Whether a value of this kind is replaced without its name, too.
     fileprivate func isEverywhere(_ text: String) -> Bool {
         switch kind {
         case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords
-        // A user and a parameter may be anything, unless they are what a name of the list says.
+        // Without a listed name, a user or a parameter may be any text.
         case .credential: names.count > 1 && CredentialNames.match(name) == nil ? name != "user" && text.looksRandom : !text.isCommon
         case .text, .number, .header: !text.isCommon
         }

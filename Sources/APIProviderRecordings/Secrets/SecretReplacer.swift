@@ -49,13 +49,7 @@ struct SecretReplacer {
         return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
     }
 
-    /// The placeholders that stand in the exchanges.
-    var placeholders: Placeholders {
-        let search = TextSearch(secrets.map { Array($0.placeholder.utf8) })
-        let found = Set(Message.all(of: exchanges).flatMap { search.matches(in: $0.bytes).map(\.text) })
-        let standing = secrets.enumerated().filter { found.contains($0) || $1.placeholder.utf8.count < 8 }.map(\.element)
-        return Placeholders(Dictionary(standing.map { ($0.placeholder, $0.places) }) { $1 })
-    }
+    var placeholders: Placeholders { Placeholders(Dictionary(secrets.map { ($0.placeholder, $0.places) }) { $1 }) }
 
     // MARK: - Placeholders
 
@@ -79,23 +73,31 @@ struct SecretReplacer {
         for index in secrets.indices where secrets[index].text.isJWT { secrets[index].replacement = jwt(secrets[index]) }
     }
 
-    /// The JWT with its claims redacted, and the placeholder for its signature.
+    /// The JWT with redacted claims, and the placeholder for the signature.
     private func jwt(_ secret: Secret) -> String {
         let parts = secret.text.split(separator: ".").map(String.init)
-        guard let claims = Data(base64URL: parts[1]).map({ [UInt8]($0) }), let lines = Lines(json: Data(claims)) else { return secret.text }
+        guard let claims = Data(base64URL: parts[1]), let lines = Lines(json: claims) else { return secret.text }
         let edits = lines.values.flatMap { place, values in
             values.compactMap { value -> Edits.Element? in
-                guard let range = value.range, var named = NamedValue(value, at: place), let index = indices[Array(named.secretText.utf8)]
-                else { return nil }
-                named.isClaim = true
+                guard let range = value.range, let named = NamedValue(value, at: place) else { return nil }
+                let bytes = Array(named.secretText.utf8)
+                guard let index = indices[bytes] else {
+                    let isOfPerson = value.kind == .text && Self.claimsOfPersons.contains(named.name) && finder.openTexts[bytes] == nil
+                    return isOfPerson ? (range, named.name.jsonString) : nil
+                }
                 let isOfClient = ["azp", "aud", "client_id"].contains(named.name)
                 guard !secrets[index].isCommon || isOfClient || finder.names.label(of: named, inResponse: true) != nil else { return nil }
                 let replacement = secrets[index].replacement
                 return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }
         }
-        return "\(parts[0]).\(Data(claims.applying(edits)).base64URL).\(secret.placeholder)"
+        return "\(parts[0]).\(Data([UInt8](claims).applying(edits)).base64URL).\(secret.placeholder)"
     }
+
+    /// Who recorded: in no request, and hidden by Base64 from the eyes of a committer.
+    private static let claimsOfPersons: Set = [
+        "email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username",
+    ]
 
     // MARK: - Replacing
 
