@@ -122,7 +122,7 @@ struct ReportTests {
         let failure = try failure(request(recorded, body), sending: request(sent, sentBody))
         #expect(
             failure.description.contains(
-                "The app makes this anew in each run, so recording it again does not help: pass ignoring: [\"\(name)\"]."),
+                "The app creates this in each run, so recording it again does not help: pass ignoring: [\"\(name)\"]."),
             "\(failure.description)")
         #expect(!failure.isCuredByRecording)
         var replay = NewRecording([request(recorded, body)], Comparison(ignoring: [name])).replay
@@ -149,7 +149,7 @@ struct ReportTests {
         ])
     func changed(recorded: String, sent: String) throws {
         let failure = try failure(sending(recorded), sending: sending(sent))
-        #expect(failure.isCuredByRecording && !failure.description.contains("anew"), "\(failure.description)")
+        #expect(failure.isCuredByRecording && !failure.description.contains("in each run"), "\(failure.description)")
     }
 
     @Test("It says how to record again, unless that does not help")

@@ -73,7 +73,7 @@ struct Comparison: Sendable {
 
     // MARK: - Lines
 
-    /// A request as lines. A credential has one for its scheme, and one for each of its parts.
+    /// A request's lines. A credential has a line for the scheme, and one for each part.
     func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
         let url = URLParts(placeholders.canonical(exchange.url))
         let headers = stored(exchange).headers.flatMap { name, value -> [(name: String, value: String)] in
@@ -92,7 +92,7 @@ struct Comparison: Sendable {
     /// The compared lines, without those that the test ignores.
     func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> Lines {
         let values = lines(of: exchange, placeholders).values
-        // The elements of an array have one name, which is looked at once.
+        // An array's elements have one general place, to be compared once.
         let places = Set(ignored.isEmpty ? [] : values.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) }
         }
         return Lines(values.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) })
@@ -100,7 +100,7 @@ struct Comparison: Sendable {
 
     // MARK: - Repeating
 
-    /// Whether a request may get a response again that it has had.
+    /// Whether a request may get its last response again.
     func mayRepeat(_ exchange: RecordedExchange) -> Bool {
         if ["GET", "HEAD"].contains(exchange.method) || exchange.isGraphQLQuery { return true }
         let path = URLParts(exchange.url).path
@@ -112,7 +112,7 @@ struct Comparison: Sendable {
 }
 
 extension RecordedExchange {
-    /// Whether it is an operation of GraphQL that changes nothing.
+    /// Whether this is a GraphQL query.
     fileprivate var isGraphQLQuery: Bool {
         guard method == "POST", type.mediaType.hasSuffix("json"), let query = Lines(json: body)?.texts(at: "query").first else {
             return false
@@ -130,7 +130,7 @@ extension String {
 
     fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
 
-    /// Whether the line at this place is made anew in each request by a scheme that signs it, or by the clock.
+    /// Whether a signing scheme or the clock changes the line at this place in each request.
     fileprivate var isSignature: Bool {
         let place = lowercased()
         let parts = ["credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature"]
@@ -138,12 +138,12 @@ extension String {
             || place == "query x-goog-date"
     }
 
-    /// The scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
+    /// The scheme, and its parts: Basic's user and password, another scheme's parameters, or a token.
     fileprivate var partsOfCredential: [(part: String, text: String)] {
         let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(maxSplits: 1) { $0 == " " || $0 == "\t" }
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
-            // A text that is no pair is a dummy for both.
+            // Without a colon, the text is a dummy for both.
             let pair = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             return [(".scheme", scheme), (".user", pair.first ?? ""), (".password", pair.last ?? "")]
         }
@@ -154,7 +154,7 @@ extension String {
 
     private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
 
-    /// Whether the text has this form, in which `*` stands for any characters.
+    /// Whether the text matches this pattern. `*` stands for any characters.
     fileprivate func matches(_ pattern: String) -> Bool {
         let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map {
             NSRegularExpression.escapedPattern(for: String($0))

@@ -9,7 +9,7 @@ public struct RecordedExchange: Sendable {
     public struct Response: Sendable {
         /// The status code.
         public var statusCode: Int
-        /// The header fields. Fields of one name are joined by a comma.
+        /// The header fields. A comma joins fields with one name.
         public var headers: HTTPHeaders
         /// The body, decompressed.
         public var body: Data
@@ -31,7 +31,7 @@ public struct RecordedExchange: Sendable {
     /// The reason for a missing or incomplete response.
     var failure: String?
     var started = Date()
-    /// The places of the request and of the end of its response among all events of a recording.
+    /// The positions of the request and of the response's end among a recording's events.
     var order = (begin: 0, end: 0)
     /// The program's secrets.
     var markedSecrets: [String] = []

@@ -2,20 +2,20 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// The requests of a test and their responses, as a file.
+/// A test's requests and responses, as a file.
 struct NewRecording {
-    /// The old file if the server has not changed.
+    /// The old file for unchanged answers.
     let file: HARFile
-    /// The reasons why it cannot be written.
+    /// The reasons to write no file.
     private(set) var problems: [String]
-    /// What somebody who commits the file should know.
+    /// Sentences for whoever commits the file.
     private(set) var warnings: [String] = []
     let replacer: SecretReplacer
     let replay: Replay
 
     /// - Parameters:
-    ///   - exchanges: In the order in which they began.
-    ///   - old: The file that is there.
+    ///   - exchanges: In the order of the requests.
+    ///   - old: The earlier file.
     init(
         _ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
@@ -25,9 +25,9 @@ struct NewRecording {
         let placeholders = replacer.placeholders
         let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)
         (self.replacer, replay) = (replacer, Replay(new, comparison))
-        // The old file may have a secret in clear, because the test hides it only now.
+        // The old file may contain a secret that the test did not hide then.
         file =
-            old.flatMap { new.isSame(as: $0, comparison) && !replacer.holdsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
+            old.flatMap { new.isSame(as: $0, comparison) && !replacer.containsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
             ?? new
         problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
@@ -36,7 +36,7 @@ struct NewRecording {
                 + "uncompressed."
         }
         problems += replacer.problems
-        for (label, places) in placeholders.places.sorted(by: { $0.key < $1.key }) where places.contains(where: replacer.holdsSecret) {
+        for (label, places) in placeholders.places.sorted(by: { $0.key < $1.key }) where places.contains(where: replacer.containsSecret) {
             problems.append("A secret is the name of a member around \(label). Give that member another name with editing:.")
         }
         if problems.isEmpty { problems = replayProblems() }
@@ -45,8 +45,8 @@ struct NewRecording {
 
     // MARK: - The replay before it is written
 
-    /// The requests that do not find their own entries if the app has other secrets. When a request is sent, the replay knows those alone that
-    /// had ended before: others that were in flight may come later.
+    /// The requests of an app with other secrets that do not find their own entries. Each request follows the ended ones alone: those in
+    /// flight may come later.
     private func replayProblems() -> [String] {
         let exchanges = replacer.exchanges
         let sent = exchanges.map(replay.placeholders.withOtherSecrets)
@@ -64,7 +64,7 @@ struct NewRecording {
                 return "\(exchange.summary) finds no entry in a replay, where requests in flight may change places. \(failure.description)"
             case .success(let choice):
                 let found = choice.number
-                // Nobody can tell two equal requests apart, not even the server.
+                // Not even the server tells equal requests apart.
                 if replay.entries[found].request == replay.entries[index].request { return nil }
                 return exchanges[found].order.end > exchange.order.begin
                     ? "Two requests at once differ only in a secret: \(exchange.summary). A replay cannot tell them apart: send one after the other."
@@ -75,10 +75,10 @@ struct NewRecording {
     }
 }
 
-// MARK: - A server that has not changed
+// MARK: - Unchanged answers
 
 extension HARFile {
-    /// Whether all entries equal those of the old file, but for times and for headers that are new in each response.
+    /// Whether all entries equal the old ones, except for times and for headers that change in each response.
     fileprivate func isSame(as old: HARFile, _ comparison: Comparison) -> Bool {
         guard let placeholders, test == old.test, placeholders.places == old.placeholders?.places, entries.count == old.entries.count else {
             return false
@@ -90,7 +90,7 @@ extension HARFile {
 extension RecordedExchange {
     fileprivate func isSame(as old: RecordedExchange, _ comparison: Comparison, _ placeholders: Placeholders) -> Bool {
         let (headers, oldHeaders) = (response?.headers ?? [:], old.response?.headers ?? [:])
-        // In a header with a placeholder, the old file may have the secret as it came.
+        // The old file may contain the secret of such a header.
         let withSecrets = headers.filter { placeholders.places[$1] != nil || !placeholders.occurrences(in: $1).isEmpty }.map(\.name)
         return failure == old.failure && response?.statusCode == old.response?.statusCode
             && Set(headers.map { $0.name.lowercased() }) == Set(oldHeaders.map { $0.name.lowercased() })

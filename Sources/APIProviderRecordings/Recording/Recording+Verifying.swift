@@ -29,7 +29,7 @@ extension RecordedExchange {
         guard types[0] == types[1] else { return ["the media type was \(types[0]), is \(types[1])"] }
         let (old, new) = (response?.kinds ?? [:], other.response?.kinds ?? [:])
         return old.sorted { $0.key < $1.key }.compactMap { place, was in
-            // An element of an empty array, and what is in it, may come again.
+            // An empty array may get elements again.
             let parent = String(place[..<(place.lastIndex { ".[".contains($0) } ?? place.startIndex)])
             guard let kinds = new[place] ?? (new[parent] == nil || place.hasSuffix("[]") ? nil : ["gone"]), !kinds.isSubset(of: was) else {
                 return nil
@@ -40,7 +40,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange.Response {
-    /// The kinds of the values at each general place of the body.
+    /// The values' kinds at each general place of the body.
     fileprivate var kinds: [String: Set<String>] {
         Lines(body: body, streaming: type).values.reduce(into: [:]) {
             $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name))
@@ -49,7 +49,7 @@ extension RecordedExchange.Response {
 }
 
 extension Lines.Value {
-    /// Its kind in a sentence.
+    /// The kind in a sentence.
     fileprivate var name: String {
         switch kind {
         case .text: "a text"

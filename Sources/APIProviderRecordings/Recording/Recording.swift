@@ -3,9 +3,9 @@ import APIProviderMocks
 import Foundation
 import MiniRx
 
-/// A recording that a test names: where its file is, what of it is secret, and what is compared.
+/// A test's recording: the file, the secret names, and the comparison.
 package struct Recording: Sendable {
-    /// The use that a test makes of its recording, as the variable MOCK_NETWORK of the environment says.
+    /// A test's use of the recording, by the environment's MOCK_NETWORK.
     package enum Mode: String, Sendable {
         case replay = ""
         case record, verify
@@ -27,7 +27,7 @@ package struct Recording: Sendable {
     private let environment: [String: String]
     private var fileName: String { file.lastPathComponent }
 
-    /// - Parameter filePath: The source file of the test. The recording is in the folder Recordings beside it.
+    /// - Parameter filePath: The test's source file, beside the folder Recordings.
     package init(
         _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],
@@ -179,13 +179,13 @@ extension [String] {
 }
 
 extension String {
-    /// The name of a function, without its parameters and the backticks of a raw identifier.
+    /// A function's name, without parameters and a raw identifier's backticks.
     fileprivate var functionName: String {
         let name = hasSuffix(")") ? lastIndex(of: "(").map { self[..<$0] } ?? self[...] : self[...]
         return name.hasPrefix("`") && name.hasSuffix("`") && name.count > 1 ? String(name.dropFirst().dropLast()) : String(name)
     }
 
-    /// The name as a word for a shell that is a regular expression which matches it.
+    /// The name as a regular expression, in a shell's quotes if needed.
     fileprivate var filterWord: String {
         let expression = NSRegularExpression.escapedPattern(for: self)
         let isPlain = utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || $0 == UInt8(ascii: "_") }

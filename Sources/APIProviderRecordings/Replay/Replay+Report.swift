@@ -2,11 +2,11 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A line in which a request differs from an entry.
+/// A line with another value in the request than in the entry.
 private struct Difference: CustomStringConvertible {
     let mismatch: Mismatch
-    /// Whether the app makes such a value anew in each run.
-    let isMadeAnew: Bool
+    /// Whether the app creates such a value in each run.
+    let isGenerated: Bool
 
     var place: String { mismatch.name }
 
@@ -17,7 +17,7 @@ private struct Difference: CustomStringConvertible {
 }
 
 extension Replay {
-    /// The nearest entries and what differs, for a request that none answers. It shows no secret of the request.
+    /// The nearest entries and their differences from a request without an answer. Shows no secret of the request.
     func failure(of exchange: RecordedExchange, _ request: Lines) -> Failure {
         let found = entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
         let near = found.enumerated().sorted { ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset) }
@@ -35,10 +35,10 @@ extension Replay {
         if !nearest.isEmpty, nearest.allSatisfy({ $0.place == "host" }) {
             text += "\n\nTo answer the requests to any host, pass forAnyHost: true."
         }
-        guard !nearest.isEmpty, nearest.allSatisfy(\.isMadeAnew) else { return Failure(description: text) }
+        guard !nearest.isEmpty, nearest.allSatisfy(\.isGenerated) else { return Failure(description: text) }
         let names = Set(nearest.map { "\"\($0.name)\"" }).sorted().joined(separator: ", ")
         let fileName = nearest.contains { $0.name.hasSuffix("filename") } ? "give the upload a fileName:, or " : ""
-        text += "\n\nThe app makes this anew in each run, so recording it again does not help: \(fileName)pass ignoring: [\(names)]."
+        text += "\n\nThe app creates this in each run, so recording it again does not help: \(fileName)pass ignoring: [\(names)]."
         return Failure(description: text, isCuredByRecording: false)
     }
 
@@ -47,7 +47,7 @@ extension Replay {
         let cookies = request.values.keys.filter(\.isCookie).sorted().filter { !entry.matches($0, request, &bindings) }
         var isMatching = Dictionary(uniqueKeysWithValues: entry.holes.map { ($0, entry.matches($0, request, &bindings)) })
         if comparison.isForAnyHost { isMatching["host"] = true }
-        // A placeholder that the app sends as it is may be equal, and no match.
+        // A placeholder that the app sends literally is equal, and no match.
         let equal = isMatching.filter { !$0.value && entry.request.values[$0.key] == request.values[$0.key] }.keys.sorted()
         let lines = entry.request.places(differingFrom: request).filter { !$0.isCookie && isMatching[$0] != true }
         return (lines + equal + cookies).map { place in
@@ -60,7 +60,7 @@ extension Replay {
             let texts = values.map { $0?.text ?? "" }
             return Difference(
                 mismatch: Mismatch(place, expected: shown[0], actual: shown[1]),
-                isMadeAnew: place != "body" && texts[0].isMadeAnew(at: entry.exchange.started, as: texts[1]))
+                isGenerated: place != "body" && texts[0].isGenerated(at: entry.exchange.started, as: texts[1]))
         }
     }
 
@@ -74,10 +74,12 @@ extension Replay {
 // MARK: - Texts
 
 extension String {
-    /// Whether a program makes such values anew in each run: texts with UUIDs, times of the run, and random texts of one length.
+    /// Whether a program creates such values in each run: texts with UUIDs, times of the run, and random texts of one length.
     ///
-    /// - Parameter started: When this text was recorded. The other is of now.
-    fileprivate func isMadeAnew(at started: Date, as other: String) -> Bool {
+    /// - Parameters:
+    ///   - started: The time of this text's recording.
+    ///   - other: A text of now.
+    fileprivate func isGenerated(at started: Date, as other: String) -> Bool {
         let masked = [self, other].map { Self.uuid.replacing(in: $0) { _ in "*" } }
         if masked[0] == masked[1], masked[0] != self { return true }
         if let mine = time, let theirs = other.time {

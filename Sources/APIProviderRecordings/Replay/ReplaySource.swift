@@ -44,7 +44,7 @@ extension Replay {
         var headers = writer.headers(response.headers)
         if headers["Content-Length"] != nil, exchange.method != "HEAD" { headers["Content-Length"] = "\(body.count)" }
         if comparison.isForAnyHost, let origin = URLParts(exchange.url).origin {
-            for name in ["Link", "Location"] { headers[name] = headers[name]?.leadingToAnyHost(insteadOf: origin) }
+            for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }
         }
         guard let head = try? HTTPURLResponse.mock(response.statusCode, headers: headers.dictionary, for: request.url) else {
             return .failure(MockFailure("\(entry.path) has no usable response: \(response.statusCode) is not an HTTP status."))
@@ -61,8 +61,8 @@ extension Replay {
 }
 
 extension String {
-    /// Links and redirects to the recorded origin lead to the host that is asked.
-    fileprivate func leadingToAnyHost(insteadOf origin: String) -> String {
+    /// A link or redirect with relative references for URLs of `origin`.
+    fileprivate func relative(to origin: String) -> String {
         hasPrefix("\(origin)/") ? String(dropFirst(origin.count)) : replacingOccurrences(of: "<\(origin)/", with: "</")
     }
 }

@@ -2,29 +2,29 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Puts a placeholder in the place of each secret of some exchanges, and tries to find the secrets afterwards.
+/// Replaces the secrets of exchanges with placeholders, and then looks for each secret again.
 struct SecretReplacer {
     /// With placeholders.
     private(set) var exchanges: [RecordedExchange]
-    /// In the order in which they stand in the file.
+    /// In the file's order.
     private(set) var secrets: [Secret]
-    /// The reasons why these exchanges cannot be written, in sentences without secrets.
+    /// The reasons to write no file, in sentences without secrets.
     private(set) var problems: [String] = []
     let finder: SecretFinder
     private let comparison: Comparison
     private let originals: [RecordedExchange]
     private let messages: [Message]
-    /// The secrets by their texts.
+    /// The secrets by their bytes.
     private let indices: [[UInt8]: Int]
-    /// Of all but the common ones.
+    /// For uncommon secrets.
     private let check: SecretCheck
 
-    /// Whether the text has a secret in any notation.
-    func holdsSecret(_ text: String) -> Bool { !check.secrets(in: Array(text.utf8)).isEmpty }
+    /// Whether the text contains a secret in any notation.
+    func containsSecret(_ text: String) -> Bool { !check.secrets(in: Array(text.utf8)).isEmpty }
 
     /// - Parameters:
-    ///   - comparison: If the exchanges are another program's, what the app has from a response stays, and nothing is a reason to refuse.
-    ///   - environment: Its variables may be secrets, too.
+    ///   - comparison: Another program's secrets from responses stay, and no such file is refused.
+    ///   - environment: Variables with secrets, maybe.
     init(_ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:]) {
         let exchanges = exchanges.map(comparison.stored)
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
@@ -59,14 +59,14 @@ struct SecretReplacer {
         while !rest.isEmpty {
             for index in rest {
                 let label = secrets[index].label
-                // With eight bytes at least, it is found as secrets are.
+                // A search finds eight bytes or more.
                 let width = max(3, 7 - label.utf8.count, "\(2 * counts[label, default: 0])".utf8.count)
                 repeat {
                     last[label, default: 0] += 1
                     secrets[index].setPlaceholder(last[label, default: 0], width: width)
                 } while !taken.insert(secrets[index].placeholder).inserted
             }
-            // A text that stands in the traffic is no placeholder.
+            // A text of the traffic is no placeholder.
             let search = TextSearch(rest.map { Array(secrets[$0].placeholder.utf8) })
             rest = Set(messages.flatMap { search.matches(in: $0.bytes).map { rest[$0.text] } }).sorted()
         }
@@ -101,7 +101,7 @@ struct SecretReplacer {
 
     // MARK: - Replacing
 
-    /// Looks for the secrets once more: for the common ones where they have their names.
+    /// Looks for each secret again: for common ones by their names.
     private mutating func refuseSecrets(in message: Message, _ number: Int) {
         for part in check.secrets(in: message.bytes).isEmpty ? [] : message.parts {
             for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
@@ -112,16 +112,16 @@ struct SecretReplacer {
         guard finder.named[number].contains(where: { secret($0) != nil }) else { return }
         for value in Self.values(of: message, in: exchanges, comparison) {
             guard let secret = secret(value), finder.names.label(of: value, inResponse: message.isResponse) != nil,
-                let part = message.parts.first(where: { $0.has(value) })
+                let part = message.parts.first(where: { $0.contains(value) })
             else { continue }
             refuse(secret, in: part, of: message)
         }
     }
 
-    /// The request in a sentence. A secret may stand in its host.
+    /// The request in a sentence, without a host with a secret.
     func summary(of number: Int) -> String {
         let summary = exchanges[number].summary
-        return holdsSecret(summary) ? "\(exchanges[number].method) …" : summary
+        return containsSecret(summary) ? "\(exchanges[number].method) …" : summary
     }
 
     private mutating func refuse(_ secret: Secret, in part: Message.Part, of message: Message) {
@@ -132,7 +132,7 @@ struct SecretReplacer {
         if problems.last != problem { problems.append(problem) }
     }
 
-    /// A message with the placeholders of these secrets: behind their names, and wherever else a text stands that is not common.
+    /// A message with placeholders: for common secrets behind their names, and for others everywhere.
     private func replaced(_ number: Int) -> Message {
         var message = messages[number]
         let named = finder.named[number].compactMap { value -> (value: NamedValue, secret: Secret)? in
@@ -143,7 +143,7 @@ struct SecretReplacer {
             indices[Array($0.utf8)].map { secrets[$0] }
         }.filter(\.isCommon)
         for index in message.parts.indices where !message.parts[index].isBinary {
-            let groups = Dictionary(grouping: named.filter { message.parts[index].has($0.value) }) {
+            let groups = Dictionary(grouping: named.filter { message.parts[index].contains($0.value) }) {
                 message.parts[index].pattern(for: $0.value)
             }
             for (pattern, named) in groups.sorted(by: { $0.key < $1.key }) {
@@ -157,15 +157,15 @@ struct SecretReplacer {
 }
 
 extension Message.Part {
-    /// Nothing is replaced in the scheme, the host and the port of a URL.
+    /// Replaces nothing in a URL's scheme, host and port.
     fileprivate mutating func replace(_ places: [(range: Range<Int>, secret: Secret)]) {
         let host = field == .url ? bytes.firstOffset(of: Array("://".utf8)).map { $0 + 3 } : nil
         let start = host.map { host in bytes[host...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count } ?? 0
         bytes = bytes.applying(places.filter { $0.range.lowerBound >= start }.map { ($0.range, Array($0.secret.replacement.utf8)) })
     }
 
-    /// Whether the line of a value is in this part.
-    fileprivate func has(_ value: NamedValue) -> Bool {
+    /// Whether the value's line is in this part.
+    fileprivate func contains(_ value: NamedValue) -> Bool {
         switch field {
         case .body: value.place.hasPrefix("body")
         case .header(let name):
@@ -175,18 +175,18 @@ extension Message.Part {
         }
     }
 
-    /// The expression for a value right behind its name, in which `TEXTS` is what may stand there.
+    /// The expression for a value behind its name. `TEXTS` stands for the secrets.
     fileprivate func pattern(for value: NamedValue) -> String {
         if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s=":](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
         let behind = #"["'\]]*\s*(?:[=:]|[^<>]*>)[\s"'\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
         return "(?<![\\w-])\(NSRegularExpression.escapedPattern(for: value.key))(?:\(behind))(TEXTS)(?![\\w.]*\\w)"
     }
 
-    /// Replaces secrets where an expression finds them in the text without escapes.
+    /// Replaces secrets where the expression finds them in the decoded text.
     fileprivate mutating func replace(_ secrets: [Secret], _ pattern: String) {
         guard !secrets.isEmpty else { return }
         var decoded = DecodedText(bytes)
-        // Escapes of other charsets are no UTF-8.
+        // Other charsets' escapes are no UTF-8.
         if !decoded.bytes.isUTF8 { decoded = DecodedText(bytes, levels: 0) }
         let texts = Dictionary(
             secrets.flatMap { secret in
