@@ -27,8 +27,8 @@ func sending(_ json: String, to url: String = "https://a.example/", headers: HTT
 }
 
 extension NewRecording {
-    init(_ exchanges: [RecordedExchange], _ comparison: Comparison = Comparison(), environment: [String: String] = [:]) {
-        self.init(exchanges, comparison, environment: environment, test: "Tests.swift session", name: "session.har")
+    init(_ exchanges: [RecordedExchange], _ options: RecordingOptions = RecordingOptions(), environment: [String: String] = [:]) {
+        self.init(exchanges, options, environment: environment, test: "Tests.swift session", name: "session.har")
     }
 
     /// All that stands in the file.

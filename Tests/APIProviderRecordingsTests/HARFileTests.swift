@@ -240,7 +240,7 @@ struct HARFileTests {
         let seed = UInt64.random(in: 0...UInt64.max)
         var random = SeededGenerator(seed: seed)
         let sample = try #require(Bundle.module.url(forResource: name, withExtension: "har", subdirectory: "HAR"))
-        let (bytes, comparison) = ([UInt8](try Data(contentsOf: sample)), Comparison())
+        let (bytes, options) = ([UInt8](try Data(contentsOf: sample)), RecordingOptions())
         var replayed = 0
         for _ in 0..<rounds(40) {
             var broken = bytes
@@ -255,9 +255,10 @@ struct HARFileTests {
                 }
             }
             do {
-                var replay = Replay(try HARFile(Data(broken), name: "session.har"), comparison)
+                var replay = Replay(try HARFile(Data(broken), name: "session.har"), options)
                 for entry in replay.entries {
-                    guard case .success(let index) = replay.entry(for: entry.exchange), let response = replay.entries[index].exchange.response
+                    guard case .success(let index) = replay.entry(for: entry.exchange),
+                        let response = replay.entries[index].exchange.response
                     else { continue }
                     let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 100)
                     _ = (writer.headers(response.headers), writer.body(response.body, response.type))

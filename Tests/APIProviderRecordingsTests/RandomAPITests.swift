@@ -11,8 +11,8 @@ struct RandomAPITests {
     private func problem(_ api: RandomAPI, _ random: inout SeededGenerator) throws -> String? {
         let run = api.run(&random)
         let exchanges = api.exchanges(of: run)
-        let comparison = Comparison()
-        let recording = NewRecording(exchanges, comparison, test: "T t", name: "r.har")
+        let options = RecordingOptions()
+        let recording = NewRecording(exchanges, options, test: "T t", name: "r.har")
         guard recording.problems.isEmpty else { return "not written: \(recording.problems[0])" }
 
         // No secret stands in the file.
@@ -24,7 +24,7 @@ struct RandomAPITests {
 
         // Each request gets its own response, with other secrets in the environment.
         let other = api.run(&random)
-        var replay = Replay(try HARFile(content, name: "r.har"), comparison)
+        var replay = Replay(try HARFile(content, name: "r.har"), options)
         var (state, original) = (RandomAPI.State(run: other), RandomAPI.State(run: run))
         for group in api.groups {
             var answers: [Int: RecordedExchange.Response] = [:]
@@ -53,7 +53,7 @@ struct RandomAPITests {
         if api.hasOrdinarySecrets || recording.replacer.secrets.contains(where: \.isCommon) { return nil }
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
-        let again = NewRecording(second, comparison, test: "T t", name: "r.har", replacing: recording.file)
+        let again = NewRecording(second, options, test: "T t", name: "r.har", replacing: recording.file)
         return again.file.data == content ? nil : "the second recording is another file"
     }
 

@@ -289,7 +289,7 @@ struct SecretTests {
         "JSON stays JSON if a number is hidden, whatever its notation",
         arguments: ["48.137154", "-5", "1e5", "0", "-0.0", "1234567890123456789", "123456789012345678901234567890", "2.5E-3", "7.25"])
     func notationsOfNumbers(number: String) throws {
-        let answer = NewRecording([exchange(answer: "{\"n\":\(number),\"b\":[1]}")], Comparison(SecretNames(hiding: ["n"]))).answer()
+        let answer = NewRecording([exchange(answer: "{\"n\":\(number),\"b\":[1]}")], RecordingOptions(hiding: ["n"])).answer()
         let object = try #require(try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any])
         let value = try #require(object["n"] as? NSNumber)
         #expect("\(value)" != number && (value.doubleValue < 0) == number.hasPrefix("-"), "\(answer)")
@@ -461,7 +461,7 @@ struct SecretTests {
             request("https://a.example/u/s3cret-of-ann?x=1", ["Content-Encoding": "gzip"]), request("https://s3cret-of-ann.example/"),
         ])
         let written = NewRecording(
-            [request("https://a.example/u/s3cret-of-ann", answer: answer)], Comparison(SecretNames(hiding: ["s3cret-of-an"])))
+            [request("https://a.example/u/s3cret-of-ann", answer: answer)], RecordingOptions(hiding: ["s3cret-of-an"]))
         #expect(refused.problems.count == 2 && written.problems == [] && written.warnings.count == 1, "\(written.warnings)")
         for sentence in refused.problems + written.warnings { #expect(!sentence.contains("s3cret-of-ann"), "\(sentence)") }
     }

@@ -42,7 +42,7 @@ struct TimeTests {
             return cpuSeconds {
                 let recording = NewRecording(exchanges)
                 let again = NewRecording(
-                    exchanges, Comparison(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
+                    exchanges, RecordingOptions(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
                 #expect(recording.problems == [] && again.text == recording.text)
                 var replay = recording.replay
                 for exchange in exchanges.reversed() { #expect((try? replay.entry(for: exchange).get()) != nil) }
@@ -92,9 +92,9 @@ struct TimeTests {
         #expect(recording?.problems == [])
         let file = try #require(data)
         let replaying = cpuSeconds {
-            let comparison = Comparison()
+            let options = RecordingOptions()
             guard let read = try? HARFile(file, name: "a.har") else { return #expect(Bool(false), "it cannot be read") }
-            var replay = Replay(read, comparison)
+            var replay = Replay(read, options)
             for exchange in exchanges.reversed() {
                 guard let number = try? replay.entry(for: exchange).get(), let response = replay.entries[number].exchange.response
                 else {

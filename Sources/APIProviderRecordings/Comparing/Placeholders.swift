@@ -1,7 +1,7 @@
 import APIProvider
 import Foundation
 
-/// A file's placeholders, and the places of requests where each takes a text.
+/// A file's placeholders, and the places in requests where each takes a text.
 struct Placeholders: Sendable {
     /// General places such as `body.items[].password`. None for a secret from a response, whose placeholder is text.
     let places: [String: Set<String>]
@@ -45,7 +45,7 @@ struct Placeholders: Sendable {
 
     // MARK: - Other secrets
 
-    /// The exchange of an app with other secrets.
+    /// An app's exchange with other secrets.
     func withOtherSecrets(_ exchange: RecordedExchange) -> RecordedExchange {
         var (exchange, message) = (exchange, Message(exchange, isResponse: false))
         for (index, part) in message.parts.enumerated() where !part.isBinary {

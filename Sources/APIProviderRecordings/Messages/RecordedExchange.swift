@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// A request of a recording and its response, before they are written.
+/// A recording's request and response, before they are written.
 ///
 /// A recording's parameter `editing` changes the exchange in the file, and not the test's response.
 public struct RecordedExchange: Sendable {
@@ -19,7 +19,7 @@ public struct RecordedExchange: Sendable {
 
     /// The method, such as `GET`.
     public var method: String
-    /// The sent URL, without its fragment.
+    /// The sent URL, without a fragment.
     public var url: String
     /// The header fields. Only those for comparison are written.
     public var headers: HTTPHeaders = [:]
@@ -36,14 +36,14 @@ public struct RecordedExchange: Sendable {
     /// The program's secrets.
     var markedSecrets: [String] = []
 
-    /// The app has left: a replay delivers the received part, and then nothing.
+    /// The app left: a replay delivers the received part, and then nothing.
     static let left = "the app left"
 
     init(method: String, url: String) { (self.method, self.url) = (method, url) }
 
     var type: String { headers["Content-Type"] ?? "" }
 
-    /// The method, and the URL without its user, query and fragment.
+    /// The method, and the URL without user, query and fragment.
     var summary: String {
         let text = URIReference(url)
         return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"

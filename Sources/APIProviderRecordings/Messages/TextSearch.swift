@@ -1,6 +1,6 @@
 import APIProvider
 
-/// Finds any of many texts of eight bytes or more in one pass.
+/// Finds many texts, each with eight bytes or more, in one pass.
 ///
 /// Reads the eight bytes at each place as one number. Calls no function in the loop, because tests run without the optimizer.
 struct TextSearch: Sendable {

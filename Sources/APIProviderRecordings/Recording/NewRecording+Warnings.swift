@@ -4,8 +4,8 @@ import Foundation
 
 extension NewRecording {
     /// - Parameter sent: The exchanges with all headers.
-    func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        var warnings = unusedNames(sent, comparison) + commonSecrets.prefix(5)
+    func findWarnings(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
+        var warnings = unusedNames(sent, options) + commonSecrets.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
         let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
             $0.isEmpty ? "a whole text" : $0
@@ -14,7 +14,7 @@ extension NewRecording {
             let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
             warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
         }
-        return warnings + headersToCompare(sent, comparison)
+        return warnings + headersToCompare(sent, options)
             + replay.requestsToldApartByOrder.prefix(5).map {
                 "\($0) was sent with several secrets, which are told apart by their order."
             }
@@ -35,7 +35,7 @@ extension NewRecording {
     }
 
     /// The differences in headers that are not stored, between equal requests with several responses. Ids and times always differ.
-    private func headersToCompare(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
+    private func headersToCompare(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
         let groups = Dictionary(grouping: sent.indices) { replay.entries[$0].request }.values.sorted { $0[0] < $1[0] }
         return groups.compactMap { numbers in
             let exchanges = numbers.map { sent[$0] }, first = exchanges[0].response
@@ -44,7 +44,7 @@ extension NewRecording {
             }
             let names = Set(exchanges.flatMap { $0.headers.map(\.name) }).filter { name in
                 let values = exchanges.map { $0.headers[name] ?? "" }
-                return !comparison.stores(header: name) && Set(values).count > 1
+                return !options.stores(header: name) && Set(values).count > 1
                     && !values.contains { $0.looksRandom || $0.isNumber || $0.time != nil }
                     && !["user-agent", "accept-encoding", "date", "content-length"].contains(name.lowercased())
             }.sorted()
@@ -56,14 +56,14 @@ extension NewRecording {
     }
 
     /// The test's names without a value.
-    private func unusedNames(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
+    private func unusedNames(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
         let seen = replacer.finder.seenNames
-        let everything = Comparison(comparison.names, comparing: comparison.compared).varying(with: sent)
-        let places = Set(comparison.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
+        let everything = RecordingOptions(comparing: options.compared).varying(with: sent)
+        let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
         let unused =
-            [("hiding", comparison.names.hidden), ("keeping", comparison.names.kept)].flatMap { option, names in
+            [("hiding", options.hidden), ("keeping", options.kept)].flatMap { option, names in
                 names.filter { name in !seen.contains { $0.isField(name) } }.map { (option, $0) }
-            } + comparison.ignored.filter { name in !places.contains { $0.isPlace(named: name) } }.map { ("ignoring", $0) }
+            } + options.ignored.filter { name in !places.contains { $0.isPlace(named: name) } }.map { ("ignoring", $0) }
         return unused.map { "\($0): nothing is called \"\($1)\"." }
     }
 }

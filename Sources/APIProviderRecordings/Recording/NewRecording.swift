@@ -17,17 +17,17 @@ struct NewRecording {
     ///   - exchanges: In the order of the requests.
     ///   - old: The earlier file.
     init(
-        _ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:], test: String, name: String,
+        _ exchanges: [RecordedExchange], _ options: RecordingOptions, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
     ) {
-        let comparison = comparison.varying(with: exchanges)
-        let replacer = SecretReplacer(exchanges, comparison, environment: environment)
+        let options = options.varying(with: exchanges)
+        let replacer = SecretReplacer(exchanges, options, environment: environment)
         let placeholders = replacer.placeholders
         let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)
-        (self.replacer, replay) = (replacer, Replay(new, comparison))
+        (self.replacer, replay) = (replacer, Replay(new, options))
         // The old file may contain a secret that the test did not hide then.
         file =
-            old.flatMap { new.isSame(as: $0, comparison) && !replacer.containsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
+            old.flatMap { new.isSame(as: $0, options) && !replacer.containsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
             ?? new
         problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
@@ -40,13 +40,13 @@ struct NewRecording {
             problems.append("A secret is the name of a member around \(label). Give that member another name with editing:.")
         }
         if problems.isEmpty { problems = replayProblems() }
-        warnings = findWarnings(exchanges, comparison)
+        warnings = findWarnings(exchanges, options)
     }
 
-    // MARK: - The replay before it is written
+    // MARK: - The replay before writing
 
-    /// The requests of an app with other secrets that do not find their own entries. Each request follows the ended ones alone: those in
-    /// flight may come later.
+    /// Replays an app's requests with other secrets, and returns those without their own entries. Each request follows the ended ones
+    /// alone: those in flight may come later.
     private func replayProblems() -> [String] {
         let exchanges = replacer.exchanges
         let sent = exchanges.map(replay.placeholders.withOtherSecrets)
@@ -79,22 +79,22 @@ struct NewRecording {
 
 extension HARFile {
     /// Whether all entries equal the old ones, except for times and for headers that change in each response.
-    fileprivate func isSame(as old: HARFile, _ comparison: Comparison) -> Bool {
+    fileprivate func isSame(as old: HARFile, _ options: RecordingOptions) -> Bool {
         guard let placeholders, test == old.test, placeholders.places == old.placeholders?.places, entries.count == old.entries.count else {
             return false
         }
-        return zip(entries, old.entries).allSatisfy { $0.exchange.isSame(as: $1.exchange, comparison, placeholders) }
+        return zip(entries, old.entries).allSatisfy { $0.exchange.isSame(as: $1.exchange, options, placeholders) }
     }
 }
 
 extension RecordedExchange {
-    fileprivate func isSame(as old: RecordedExchange, _ comparison: Comparison, _ placeholders: Placeholders) -> Bool {
+    fileprivate func isSame(as old: RecordedExchange, _ options: RecordingOptions, _ placeholders: Placeholders) -> Bool {
         let (headers, oldHeaders) = (response?.headers ?? [:], old.response?.headers ?? [:])
         // The old file may contain the secret of such a header.
         let withSecrets = headers.filter { placeholders.places[$1] != nil || !placeholders.occurrences(in: $1).isEmpty }.map(\.name)
         return failure == old.failure && response?.statusCode == old.response?.statusCode
             && Set(headers.map { $0.name.lowercased() }) == Set(oldHeaders.map { $0.name.lowercased() })
-            && comparison.request(self, placeholders) == comparison.request(old, placeholders)
+            && options.request(self, placeholders) == options.request(old, placeholders)
             && placeholders.canonical(response?.body ?? Data()) == placeholders.canonical(old.response?.body ?? Data())
             && (["Content-Type", "Location", "Link", "Set-Cookie", "Cache-Control"] + withSecrets).allSatisfy { name in
                 let values = [headers[name], oldHeaders[name]].map { value in

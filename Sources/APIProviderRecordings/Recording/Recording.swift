@@ -21,7 +21,7 @@ package struct Recording: Sendable {
 
     private let name: String
     let file: URL
-    let comparison: Comparison
+    let options: RecordingOptions
     private let editing: @Sendable (inout RecordedExchange) -> Void
     private let transport: (any Transport)?
     private let environment: [String: String]
@@ -29,25 +29,21 @@ package struct Recording: Sendable {
 
     /// - Parameter filePath: The test's source file, beside the folder Recordings.
     package init(
-        _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
-        comparing compared: [String] = [], repeating repeated: [String] = [],
-        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
-        from transport: (any Transport)? = nil, filePath: String,
+        _ name: String, _ options: RecordingOptions = RecordingOptions(),
+        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, from transport: (any Transport)? = nil, filePath: String,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        (self.name, self.editing, self.transport, self.environment) = (name, editing, transport, environment)
+        (self.name, self.options, self.editing) = (name, options, editing)
+        (self.transport, self.environment) = (transport, environment)
         file = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings/\(name).har")
-        comparison = Comparison(
-            SecretNames(hiding: hidden, keeping: kept), ignoring: ignored, comparing: compared, repeating: repeated,
-            forAnyHost: isForAnyHost)
     }
 
     /// Runs a test in the current scope with this recording.
     ///
     /// - Parameters:
-    ///   - mode: The use of the recording. `nil` asks the environment.
+    ///   - mode: The recording's use. `nil` asks the environment.
     ///   - test: The test's function, for messages and for `swift test --filter`.
-    ///   - place: The place in the source that names the recording.
+    ///   - place: The recording's place in the source.
     ///   - hasFailed: Whether the test failed without an error.
     ///   - warn: Gets a sentence about anything but an error.
     /// - Throws: The test's error. After a passed test, an error with the changes that `verify` finds, or the reason for no file.
@@ -63,13 +59,12 @@ package struct Recording: Sendable {
         let owner = "\(place.prefix { $0 != ":" }) \(function)"
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
         if mode == .record { _ = try oldFile(of: owner) }
-        let old = mode == .record ? Replay(HARFile([]), comparison) : try replay(orRecordBy: command)
+        let old = mode == .record ? Replay(HARFile([]), options) : try replay(orRecordBy: command)
         let source = ReplaySource(old, hint: "If the test is right, record it again: \(command)")
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
-        let names = comparison.names
         MockURLProtocol.add(
-            AnswerSource(log: { [RecordedTraffic(exchanges: recorder?.exchanges ?? [], names: names)] }) { request in
+            AnswerSource(log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }) { request in
                 recorder.map { .answer($0.answer(to: request)) } ?? source.choose(request)
             })
         let scope = MockURLProtocol.current
@@ -90,14 +85,14 @@ package struct Recording: Sendable {
     }
 
     func newRecording(of exchanges: [RecordedExchange], test: String, replacing old: HARFile? = nil) -> NewRecording {
-        NewRecording(exchanges, comparison, environment: environment, test: test, name: fileName, replacing: old)
+        NewRecording(exchanges, options, environment: environment, test: test, name: fileName, replacing: old)
     }
 }
 
-/// A recording's sent requests, and the names with secret values in all requests of the test.
+/// A recording's sent requests, and the options for secrets in all requests.
 struct RecordedTraffic: Sendable {
     let exchanges: [RecordedExchange]
-    let names: SecretNames
+    let options: RecordingOptions
 }
 
 // MARK: - Recording
@@ -127,7 +122,7 @@ extension Recording {
         if !new.warnings.isEmpty { warn("\(fileName):\n\(new.warnings.joined(separator: "\n"))") }
     }
 
-    /// The files written by tests of this process.
+    /// The files that this process wrote.
     private static let written = Locked<Set<String>>([])
 
     /// The file of this test's earlier recording, if any.
@@ -155,7 +150,7 @@ extension Recording {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
-        return Replay(try HARFile(data, name: fileName), comparison)
+        return Replay(try HARFile(data, name: fileName), options)
     }
 
     private func checkUse(of source: ReplaySource, isReset: Bool, _ command: String, _ warn: (String) -> Void) throws {
@@ -174,7 +169,7 @@ extension Recording {
 }
 
 extension [String] {
-    /// Five lines, and the number of the others.
+    /// Five lines, and the others' number.
     fileprivate var firstLines: String { (prefix(5) + (count > 5 ? ["and \(count - 5) more"] : [])).joined(separator: "\n") }
 }
 

@@ -3,7 +3,7 @@ import APIProviderMocks
 import Foundation
 
 extension Replay {
-    /// An entry of the file, and the request as it is compared.
+    /// A file's entry, and the compared request.
     struct Entry: Sendable {
         let exchange: RecordedExchange
         /// Such as `search.har: log.entries[3]`.
@@ -11,7 +11,7 @@ extension Replay {
         /// The reason why the entry cannot answer, if any.
         let problem: String?
         let request: Lines
-        /// For each line with a placeholder for other texts, the patterns of the values.
+        /// The values' patterns for each line with a placeholder for other texts.
         private let patterns: [String: [Pattern?]]
         /// The places of these lines, without cookies. Those where a placeholder takes a text come first.
         let holes: [String]
@@ -19,9 +19,9 @@ extension Replay {
 }
 
 extension Replay.Entry {
-    init(_ entry: HARFile.Entry, _ comparison: Comparison, _ placeholders: Placeholders) {
+    init(_ entry: HARFile.Entry, _ options: RecordingOptions, _ placeholders: Placeholders) {
         (exchange, path, problem) = (entry.exchange, entry.path, entry.problem)
-        let request = comparison.request(entry.exchange, placeholders)
+        let request = options.request(entry.exchange, placeholders)
         let found = request.values.map { place, values in
             (place, values.map { Pattern($0.text, at: place.general, placeholders) })
         }

@@ -3,14 +3,11 @@ import APIProviderMocks
 import Foundation
 
 /// A line with another value in the request than in the entry.
-private struct Difference: CustomStringConvertible {
-    let mismatch: Mismatch
+private struct Difference {
+    let place: String
+    let description: String
     /// Whether the app creates such a value in each run.
     let isGenerated: Bool
-
-    var place: String { mismatch.name }
-
-    var description: String { "\(place): expected \(mismatch.expected), got \(mismatch.actual)" }
 
     /// The name for `ignoring`.
     var name: String { place.hasPrefix("body.") ? String(place.general.dropFirst(5)) : place.startAndNames.names.last ?? "" }
@@ -29,7 +26,7 @@ extension Replay {
             : "None of the \(found.count) entries of the recording answers it. The nearest:"
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.summary) (\(entry.path))"
-            for difference in differences.prefix(4) { text += "\n    \(difference)" }
+            for difference in differences.prefix(4) { text += "\n    \(difference.description)" }
             if differences.count > 4 { text += "\n    and \(differences.count - 4) more" }
         }
         if !nearest.isEmpty, nearest.allSatisfy({ $0.place == "host" }) {
@@ -46,7 +43,7 @@ extension Replay {
         var bindings = bindings
         let cookies = request.values.keys.filter(\.isCookie).sorted().filter { !entry.matches($0, request, &bindings) }
         var isMatching = Dictionary(uniqueKeysWithValues: entry.holes.map { ($0, entry.matches($0, request, &bindings)) })
-        if comparison.isForAnyHost { isMatching["host"] = true }
+        if options.isForAnyHost { isMatching["host"] = true }
         // A placeholder that the app sends literally is equal, and no match.
         let equal = isMatching.filter { !$0.value && entry.request.values[$0.key] == request.values[$0.key] }.keys.sorted()
         let lines = entry.request.places(differingFrom: request).filter { !$0.isCookie && isMatching[$0] != true }
@@ -58,8 +55,9 @@ extension Replay {
             }
             if equal.contains(place) { shown[0] = "the text that it stands for" }
             let texts = values.map { $0?.text ?? "" }
+            let mismatch = Mismatch(place, expected: shown[0], actual: shown[1])
             return Difference(
-                mismatch: Mismatch(place, expected: shown[0], actual: shown[1]),
+                place: place, description: "\(place): expected \(mismatch.expected), got \(mismatch.actual)",
                 isGenerated: place != "body" && texts[0].isGenerated(at: entry.exchange.started, as: texts[1]))
         }
     }
@@ -67,7 +65,7 @@ extension Replay {
     private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
         guard placeholders.places[value.text] == nil else { return false }
         return exchange.markedSecrets.contains { Array(value.text.utf8).contains($0) }
-            || NamedValue(value, at: place).flatMap { comparison.names.label(of: $0, inResponse: false) } != nil
+            || NamedValue(value, at: place).flatMap { options.label(of: $0, inResponse: false) } != nil
     }
 }
 

@@ -2,7 +2,7 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Chooses the entry of a file for each request.
+/// Chooses a file's entry for each request.
 struct Replay: Sendable {
     /// The reason why no entry answers.
     struct Failure: Error {
@@ -24,16 +24,16 @@ struct Replay: Sendable {
     /// In the recorded order.
     let entries: [Entry]
     let placeholders: Placeholders
-    let comparison: Comparison
+    let options: RecordingOptions
     private(set) var bindings: Bindings
     private var queues: [Queue] = []
     /// The queues by the places of their holes, and by their other lines.
     private var index: [Set<String>: [Lines: [Int]]] = [:]
 
-    init(_ file: HARFile, _ comparison: Comparison) {
+    init(_ file: HARFile, _ options: RecordingOptions) {
         let exchanges = file.entries.map(\.exchange)
         if let placeholders = file.placeholders {
-            self.init(file.entries, placeholders, comparison.varying(with: exchanges))
+            self.init(file.entries, placeholders, options.varying(with: exchanges))
         } else {
             // By time, as the format says, and in the file's order where times are equal.
             var entries = file.entries.enumerated().sorted {
@@ -41,16 +41,16 @@ struct Replay: Sendable {
             }
             .map(\.element)
             for index in entries.indices { entries[index].exchange.order = (2 * index, 2 * index + 1) }
-            let comparison = comparison.forOtherProgram(exchanges)
-            let replacer = SecretReplacer(entries.map(\.exchange), comparison)
+            let options = options.forOtherProgram(exchanges)
+            let replacer = SecretReplacer(entries.map(\.exchange), options)
             for index in entries.indices { entries[index].exchange = replacer.exchanges[index] }
-            self.init(entries, replacer.placeholders, comparison)
+            self.init(entries, replacer.placeholders, options)
         }
     }
 
-    private init(_ entries: [HARFile.Entry], _ placeholders: Placeholders, _ comparison: Comparison) {
-        self.entries = entries.map { Entry($0, comparison, placeholders) }
-        (self.placeholders, self.comparison, bindings) = (placeholders, comparison, Bindings(placeholders))
+    private init(_ entries: [HARFile.Entry], _ placeholders: Placeholders, _ options: RecordingOptions) {
+        self.entries = entries.map { Entry($0, options, placeholders) }
+        (self.placeholders, self.options, bindings) = (placeholders, options, Bindings(placeholders))
         var known: [Lines: Int] = [:]
         for (number, entry) in self.entries.enumerated() {
             if let queue = known[entry.request] {
@@ -65,13 +65,13 @@ struct Replay: Sendable {
 
     /// The lines without cookies, holes and an ignored host.
     private func key(_ request: Lines, _ holes: Set<String>) -> Lines {
-        Lines(request.values.filter { !$0.key.isCookie && !holes.contains($0.key) && !(comparison.isForAnyHost && $0.key == "host") })
+        Lines(request.values.filter { !$0.key.isCookie && !holes.contains($0.key) && !(options.isForAnyHost && $0.key == "host") })
     }
 
     /// The entries without a request so far.
     var unused: [Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { entries[$0] } }
 
-    /// The requests that differ from another only in the placeholders of secrets.
+    /// The requests that differ from another in placeholders only.
     var requestsToldApartByOrder: [String] {
         let groups = index.values.flatMap(\.values).map { group in group.map { entries[queues[$0].next] } }
         return groups.filter { group in Set(group.map { $0.request.withoutCookies }).count > 1 }.map { $0[0].exchange.summary }.sorted()
@@ -100,12 +100,12 @@ struct Replay: Sendable {
 
     /// Chooses the entry for a request.
     func choice(for exchange: RecordedExchange) -> Result<Choice, Failure> {
-        let request = comparison.request(exchange, placeholders)
+        let request = options.request(exchange, placeholders)
         let found = index.flatMap { holes, queues in queues[key(request, holes)] ?? [] }
         guard let best = found.compactMap({ choice($0, request) }).min(by: { $0.rank < $1.rank }) else {
             return .failure(failure(of: exchange, request))
         }
-        guard !queues[best.queue].isUsedUp || comparison.mayRepeat(exchange) else {
+        guard !queues[best.queue].isUsedUp || options.mayRepeat(exchange) else {
             let other = found.map { queues[$0] }.first { !$0.isUsedUp }
             return .failure(Failure(description: usedUp(queues[best.queue], other: other)))
         }

@@ -43,7 +43,7 @@ extension Replay {
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
         if headers["Content-Length"] != nil, exchange.method != "HEAD" { headers["Content-Length"] = "\(body.count)" }
-        if comparison.isForAnyHost, let origin = URLParts(exchange.url).origin {
+        if options.isForAnyHost, let origin = URLParts(exchange.url).origin {
             for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }
         }
         guard let head = try? HTTPURLResponse.mock(response.statusCode, headers: headers.dictionary, for: request.url) else {

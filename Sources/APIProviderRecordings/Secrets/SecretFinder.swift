@@ -14,24 +14,24 @@ struct SecretFinder {
     private(set) var randomTexts: [String: [String]] = [:]
     /// The texts that the app sent without a listed name, and the first time.
     private(set) var openTexts: [[UInt8]: Int] = [:]
-    let names: SecretNames
+    let options: RecordingOptions
     private let messages: [Message]
     /// The secrets by their bytes. Equal texts may have different bytes.
     private var indices: [[UInt8]: Int] = [:]
     /// For each secret, the messages with this secret: in any notation or, for a common text, with its name.
     private var standing: [Set<Int>] = []
     private var fromEnvironment: Set<Int> = []
-    /// Secrets of the program and the environment, values with a listed name in a request, and keys.
+    /// The program's and the environment's secrets, values with a listed name in a request, and keys.
     private var given: Set<Int> = []
     /// Short texts without a listed name in responses.
     private var clearTexts: Set<[UInt8]> = []
 
     /// - Parameters:
     ///   - values: Each message's values.
-    ///   - marked: Each exchange's secrets of the program.
+    ///   - marked: The program's secrets for each exchange.
     ///   - environment: Variables with secrets, maybe.
-    init(in messages: [Message], _ values: [[NamedValue]], _ names: SecretNames, marked: [[String]], environment: [String: String]) {
-        (self.messages, self.names) = (messages, names)
+    init(in messages: [Message], _ values: [[NamedValue]], _ options: RecordingOptions, marked: [[String]], environment: [String: String]) {
+        (self.messages, self.options) = (messages, options)
         named = Array(repeating: [], count: messages.count)
         let known = environment.sorted { $0.key < $1.key }.compactMap { name, text in
             text.looksRandom ? CredentialNames.match(name).map { (label: $0.label, text: text) } : nil
@@ -48,7 +48,7 @@ struct SecretFinder {
             var labeled: [(value: NamedValue, label: String)] = []
             for value in values[number] {
                 seenNames.insert(value.name)
-                if let label = names.label(of: value, inResponse: message.isResponse) {
+                if let label = options.label(of: value, inResponse: message.isResponse) {
                     labeled.append((value, label))
                 } else {
                     note(value, in: number)

@@ -2,7 +2,7 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Replaces the secrets of exchanges with placeholders, and then looks for each secret again.
+/// Replaces secrets with placeholders, and then looks for each secret again.
 struct SecretReplacer {
     /// With placeholders.
     private(set) var exchanges: [RecordedExchange]
@@ -11,7 +11,7 @@ struct SecretReplacer {
     /// The reasons to write no file, in sentences without secrets.
     private(set) var problems: [String] = []
     let finder: SecretFinder
-    private let comparison: Comparison
+    private let options: RecordingOptions
     private let originals: [RecordedExchange]
     private let messages: [Message]
     /// The secrets by their bytes.
@@ -23,15 +23,15 @@ struct SecretReplacer {
     func containsSecret(_ text: String) -> Bool { !check.secrets(in: Array(text.utf8)).isEmpty }
 
     /// - Parameters:
-    ///   - comparison: Another program's secrets from responses stay, and no such file is refused.
+    ///   - options: Another program's secrets from responses stay, and no such file is refused.
     ///   - environment: Variables with secrets, maybe.
-    init(_ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:]) {
-        let exchanges = exchanges.map(comparison.stored)
+    init(_ exchanges: [RecordedExchange], _ options: RecordingOptions, environment: [String: String] = [:]) {
+        let exchanges = exchanges.map(options.stored)
         (self.exchanges, originals, messages) = (exchanges, exchanges, Message.all(of: exchanges))
-        self.comparison = comparison
-        let values = messages.map { Self.values(of: $0, in: exchanges, comparison) }
-        finder = SecretFinder(in: messages, values, comparison.names, marked: exchanges.map(\.markedSecrets), environment: environment)
-        let secrets = finder.secrets.filter { !comparison.isFromOtherProgram || !$0.isFromResponse }
+        self.options = options
+        let values = messages.map { Self.values(of: $0, in: exchanges, options) }
+        finder = SecretFinder(in: messages, values, options, marked: exchanges.map(\.markedSecrets), environment: environment)
+        let secrets = finder.secrets.filter { !options.isFromOtherProgram || !$0.isFromResponse }
         self.secrets = secrets
         indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
         check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
@@ -39,13 +39,13 @@ struct SecretReplacer {
         for number in messages.indices {
             let message = replaced(number)
             message.write(to: &self.exchanges[message.exchange])
-            if !comparison.isFromOtherProgram { refuseSecrets(in: message, number) }
+            if !options.isFromOtherProgram { refuseSecrets(in: message, number) }
         }
     }
 
-    private static func values(of message: Message, in exchanges: [RecordedExchange], _ comparison: Comparison) -> [NamedValue] {
+    private static func values(of message: Message, in exchanges: [RecordedExchange], _ options: RecordingOptions) -> [NamedValue] {
         let exchange = exchanges[message.exchange]
-        guard message.isResponse else { return NamedValue.values(of: comparison.lines(of: exchange)) }
+        guard message.isResponse else { return NamedValue.values(of: options.lines(of: exchange)) }
         return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
     }
 
@@ -66,7 +66,7 @@ struct SecretReplacer {
                     secrets[index].setPlaceholder(last[label, default: 0], width: width)
                 } while !taken.insert(secrets[index].placeholder).inserted
             }
-            // A text of the traffic is no placeholder.
+            // No placeholder occurs in the traffic.
             let search = TextSearch(rest.map { Array(secrets[$0].placeholder.utf8) })
             rest = Set(messages.flatMap { search.matches(in: $0.bytes).map { rest[$0.text] } }).sorted()
         }
@@ -86,7 +86,7 @@ struct SecretReplacer {
                     return isOfPerson ? (range, named.name.jsonString) : nil
                 }
                 let isOfClient = ["azp", "aud", "client_id"].contains(named.name)
-                guard !secrets[index].isCommon || isOfClient || finder.names.label(of: named, inResponse: true) != nil else { return nil }
+                guard !secrets[index].isCommon || isOfClient || options.label(of: named, inResponse: true) != nil else { return nil }
                 let replacement = secrets[index].replacement
                 return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }
@@ -94,7 +94,7 @@ struct SecretReplacer {
         return "\(parts[0]).\(Data([UInt8](claims).applying(edits)).base64URL).\(secret.placeholder)"
     }
 
-    /// Who recorded: in no request, and hidden by Base64 from the eyes of a committer.
+    /// These name whoever recorded. Base64 hides them from a committer's eyes.
     private static let claimsOfPersons: Set = [
         "email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username",
     ]
@@ -110,8 +110,8 @@ struct SecretReplacer {
             indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.isCommon ? $0 : nil }
         }
         guard finder.named[number].contains(where: { secret($0) != nil }) else { return }
-        for value in Self.values(of: message, in: exchanges, comparison) {
-            guard let secret = secret(value), finder.names.label(of: value, inResponse: message.isResponse) != nil,
+        for value in Self.values(of: message, in: exchanges, options) {
+            guard let secret = secret(value), options.label(of: value, inResponse: message.isResponse) != nil,
                 let part = message.parts.first(where: { $0.contains(value) })
             else { continue }
             refuse(secret, in: part, of: message)

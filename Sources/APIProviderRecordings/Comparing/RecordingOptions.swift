@@ -2,25 +2,28 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// What of a request is stored and compared.
-struct Comparison: Sendable {
-    let names: SecretNames
-    /// The names of lines that are not compared: bare names such as `id`, and lines' own names such as `path 2`.
+/// A recording's options: the names with secret values, and a request's stored and compared parts.
+package struct RecordingOptions: Sendable {
+    /// Names with secret values, exactly as written. Header names are case-insensitive.
+    let hidden: [String]
+    let kept: [String]
+    /// Lines to ignore: bare names such as `id`, and lines' own names such as `path 2`.
     let ignored: [String]
     let compared: [String]
     /// Requests with the last response again, besides GET and HEAD: paths, or `X-Amz-Target: *.GetItem`.
     let repeated: [String]
     let isForAnyHost: Bool
-    /// Whether another program sent the requests, with headers of its own.
+    /// Whether another program sent the requests, with its own headers.
     private(set) var isFromOtherProgram = false
     /// The compared headers, besides those that the test names, in lower case.
     private var headers = conditions.union(operations).union(["authorization", "content-type", "cookie"])
 
-    init(
-        _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
+    package init(
+        hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [], comparing compared: [String] = [],
         repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
     ) {
-        (self.names, self.ignored, self.compared, self.repeated, self.isForAnyHost) = (names, ignored, compared, repeated, isForAnyHost)
+        (self.hidden, self.kept, self.ignored, self.compared) = (hidden, kept, ignored, compared)
+        (self.repeated, self.isForAnyHost) = (repeated, isForAnyHost)
     }
 
     // MARK: - Headers
@@ -32,11 +35,11 @@ struct Comparison: Sendable {
     func stores(header name: String) -> Bool {
         let key = name.lowercased()
         if headers.contains(key) || compared.contains(where: name.isField) { return true }
-        return !isFromOtherProgram && (CredentialNames.contains(key) || names.hidden.contains(where: name.isField))
+        return !isFromOtherProgram && (CredentialNames.contains(key) || hidden.contains(where: name.isField))
     }
 
-    /// This comparison, with the headers in the responses' `Vary`.
-    func varying(with exchanges: [RecordedExchange]) -> Comparison {
+    /// These options, with the headers in the responses' `Vary`.
+    func varying(with exchanges: [RecordedExchange]) -> RecordingOptions {
         let names = exchanges.compactMap { $0.response?.headers["Vary"] }.flatMap { $0.lowercased().split(separator: ",") }
         var copy = self
         // These differ by machine.
@@ -45,8 +48,8 @@ struct Comparison: Sendable {
         return copy
     }
 
-    /// This comparison, for another program's file: only those headers count that tell two requests to one URL apart.
-    func forOtherProgram(_ exchanges: [RecordedExchange]) -> Comparison {
+    /// These options, for another program's file: only headers that tell two requests to one URL apart count.
+    func forOtherProgram(_ exchanges: [RecordedExchange]) -> RecordingOptions {
         let groups = Dictionary(grouping: exchanges) { [$0.method, $0.url] }.values
         var copy = varying(with: exchanges)
         copy.headers = copy.headers.subtracting(["authorization"]).filter { name in

@@ -1,14 +1,7 @@
 import APIProvider
 import Foundation
 
-/// The names of secret values: the list's, with the names that a test hides, and without those that a test keeps.
-struct SecretNames: Sendable {
-    /// The test's names, exactly as written. Header names are case-insensitive.
-    let hidden: [String]
-    let kept: [String]
-
-    init(hiding hidden: [String] = [], keeping kept: [String] = []) { (self.hidden, self.kept) = (hidden, kept) }
-
+extension RecordingOptions {
     /// The beginning of a secret value's placeholder, such as `token`; `nil` for other values.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
         let (name, isHeader) = (value.name, value.kind == .header)
