@@ -105,8 +105,9 @@ extension MockURLProtocol {
             throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
         }
         let options = RecordingOptions(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
-        let source = ReplaySource(Replay(try HARFile(data, name: file.lastPathComponent), options))
-        add(AnswerSource { source.choose($0) })
+        let recorded = Replay(try HARFile(data, name: file.lastPathComponent), options)
+        let replay = Locked(recorded)
+        add(AnswerSource { replay.choose($0) })
     }
 
     // MARK: - A failed test

@@ -215,6 +215,7 @@ struct HARFileTests {
         "A file that cannot be read is an error with one sentence, and with the place",
         arguments: [
             ("", "session.har, line 1: this is not JSON."), ("<html>", "session.har, line 1: this is not JSON."),
+            (String(repeating: "[", count: 200_000), "session.har, line 1: this is not JSON."),
             ("{}", "session.har: log.entries is missing, or of another type than in HAR 1.2."),
             ("[]", "session.har: log.entries is missing, or of another type than in HAR 1.2."),
             (#"{"log":{"entries":{}}}"#, "session.har: log.entries is missing, or of another type than in HAR 1.2."),

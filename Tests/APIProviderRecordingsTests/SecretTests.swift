@@ -50,6 +50,11 @@ struct SecretTests {
                 #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#,
                 #"{"k":"-----BEGIN CERTIFICATE-----\nMIIEabc123\n-----END CERTIFICATE-----\n"}"#
             ),
+            // Too short to look random, and a key without a digit.
+            (
+                #"{"message":"Bearer abc123DEF has expired","k":"hf_xVgKlMnOpQrStUvWxYzAbCdEfGhIjKlMnO"}"#,
+                #"{"message":"Bearer abc123DEF has expired","k":"key-0001"}"#
+            ),
             // Words that begin as credentials do.
             (
                 #"{"plan":"Basic Subscription","hint":"Bearer Authentication","o":"Subscription ends"}"#,

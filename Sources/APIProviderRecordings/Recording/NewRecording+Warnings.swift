@@ -7,7 +7,7 @@ extension NewRecording {
     func findWarnings(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
         var warnings = unusedNames(sent, options) + commonSecrets.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
-        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
+        let kept = replacer.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
             $0.isEmpty ? "a whole text" : $0
         }.sorted()
         if !kept.isEmpty {
@@ -57,7 +57,7 @@ extension NewRecording {
 
     /// The test's names without a value.
     private func unusedNames(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
-        let seen = replacer.finder.seenNames
+        let seen = replacer.seenNames
         let everything = RecordingOptions(comparing: options.compared).varying(with: sent)
         let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
         let unused =

@@ -59,13 +59,14 @@ package struct Recording: Sendable {
         let owner = "\(place.prefix { $0 != ":" }) \(function)"
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
         if mode == .record { _ = try oldFile(of: owner) }
-        let old = mode == .record ? Replay(HARFile([]), options) : try replay(orRecordBy: command)
-        let source = ReplaySource(old, hint: "If the test is right, record it again: \(command)")
+        let old = mode == .record ? Replay(HARFile([]), options) : try readReplay(orRecordBy: command)
+        let replay = Locked(old)
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
         MockURLProtocol.add(
             AnswerSource(log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }) { request in
-                recorder.map { .answer($0.answer(to: request)) } ?? source.choose(request)
+                recorder.map { .answer($0.answer(to: request)) }
+                    ?? replay.choose(request, hint: "\n\nIf the test is right, record it again: \(command)")
             })
         let scope = MockURLProtocol.current
         let result: Result<R, any Error>
@@ -77,7 +78,7 @@ package struct Recording: Sendable {
         var exchanges = recorder?.exchanges ?? []
         for index in exchanges.indices { editing(&exchanges[index]) }
         switch mode {
-        case .replay: try checkUse(of: source, isReset: scope.sources.isEmpty, command, warn)
+        case .replay: try checkUse(of: replay, isReset: scope.sources.isEmpty, command, warn)
         case .record: try write(exchanges, isReset: scope.sources.isEmpty, owner, warn)
         case .verify: try check(exchanges, against: old, command)
         }
@@ -146,17 +147,17 @@ extension Recording {
 // MARK: - Replaying
 
 extension Recording {
-    private func replay(orRecordBy command: String) throws -> Replay {
+    private func readReplay(orRecordBy command: String) throws -> Replay {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
         return Replay(try HARFile(data, name: fileName), options)
     }
 
-    private func checkUse(of source: ReplaySource, isReset: Bool, _ command: String, _ warn: (String) -> Void) throws {
+    private func checkUse(of replay: Locked<Replay>, isReset: Bool, _ command: String, _ warn: (String) -> Void) throws {
         guard !isReset else { return }
         try checkRequests()
-        let unused = source.unused.filter { $0.problem == nil }.map { "\($0.exchange.summary) (\($0.path))" }
+        let unused = replay.withLock(\.unused).filter { $0.problem == nil }.map { "\($0.exchange.summary) (\($0.path))" }
         guard !unused.isEmpty else { return }
         warn("\(fileName) has entries that no request used:\n\(unused.firstLines)\nTo remove them, record again: \(command)")
     }

@@ -13,6 +13,11 @@ struct Secret: Sendable {
     var isCommon = true
     /// The general places of requests where the placeholder takes a text: those with a listed name or, for a marked secret, all.
     var places: Set<String> = []
+    /// The messages with this secret: in any notation or, for a common text, with its name.
+    var messages: Set<Int> = []
+    var isFromEnvironment = false
+    /// Whether the program or the environment calls the text secret, a request has the text under a listed name, or the text is a key.
+    var isCertain = false
     private(set) var placeholder = ""
     /// The placeholder, or a whole JWT with the placeholder as the signature.
     var replacement = ""

@@ -2,51 +2,24 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Finds a recording's secrets: values with a listed name, the texts that the program or the environment calls secret, and unmistakable
-/// keys.
-struct SecretFinder {
-    /// In the file's order, with each response behind its request.
-    private(set) var secrets: [Secret] = []
-    /// For each message, the secret values with names.
-    private(set) var named: [[NamedValue]]
-    private(set) var seenNames: Set<String> = []
-    /// The random-looking values without a listed name, by their names.
-    private(set) var randomTexts: [String: [String]] = [:]
-    /// The texts that the app sent without a listed name, and the first time.
-    private(set) var openTexts: [[UInt8]: Int] = [:]
-    let options: RecordingOptions
-    private let messages: [Message]
-    /// The secrets by their bytes. Equal texts may have different bytes.
-    private var indices: [[UInt8]: Int] = [:]
-    /// For each secret, the messages with this secret: in any notation or, for a common text, with its name.
-    private var standing: [Set<Int>] = []
-    private var fromEnvironment: Set<Int> = []
-    /// The program's and the environment's secrets, values with a listed name in a request, and keys.
-    private var given: Set<Int> = []
-    /// Short texts without a listed name in responses.
-    private var clearTexts: Set<[UInt8]> = []
-
-    /// - Parameters:
-    ///   - values: Each message's values.
-    ///   - marked: The program's secrets for each exchange.
-    ///   - environment: Variables with secrets, maybe.
-    init(in messages: [Message], _ values: [[NamedValue]], _ options: RecordingOptions, marked: [[String]], environment: [String: String]) {
-        (self.messages, self.options) = (messages, options)
-        named = Array(repeating: [], count: messages.count)
+extension SecretReplacer {
+    /// Finds values with a listed name, the texts that the program or the environment calls secret, and unmistakable keys.
+    mutating func findSecrets(_ environment: [String: String]) {
         let known = environment.sorted { $0.key < $1.key }.compactMap { name, text in
             text.looksRandom ? CredentialNames.match(name).map { (label: $0.label, text: text) } : nil
         }
         for (number, message) in messages.enumerated() {
-            for text in message.isResponse ? [] : marked[message.exchange] + known.map(\.text) {
-                let places = values[number].filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
+            let values = values(of: message)
+            for text in message.isResponse ? [] : originals[message.exchange].markedSecrets + known.map(\.text) {
+                let places = values.filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
                 guard !places.isEmpty else { continue }
                 let label = known.first { $0.text == text }?.label ?? "secret"
                 let index = add(text, label, in: number, isEverywhere: text.utf8.count >= 8)
                 secrets[index].places.formUnion(places)
-                given.insert(index)
+                secrets[index].isCertain = true
             }
             var labeled: [(value: NamedValue, label: String)] = []
-            for value in values[number] {
+            for value in values {
                 seenNames.insert(value.name)
                 if let label = options.label(of: value, inResponse: message.isResponse) {
                     labeled.append((value, label))
@@ -57,24 +30,23 @@ struct SecretFinder {
             labeled.sort { ($0.value.offset, $0.value.place) < ($1.value.offset, $1.value.place) }
             for (value, label) in labeled { add(value, label, in: number) }
         }
-        for (label, text) in known { fromEnvironment.insert(add(text, label, in: nil, isEverywhere: true)) }
+        for (label, text) in known { secrets[add(text, label, in: nil, isEverywhere: true)].isFromEnvironment = true }
         addKeys()
         findEverywhere()
-        decideKinds()
+        secrets = secrets.compactMap(decided).enumerated().sorted {
+            ($0.element.messages.min() ?? 0, $0.offset) < ($1.element.messages.min() ?? 0, $1.offset)
+        }.map(\.element)
+        indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
     }
 
-    // MARK: - Finding
-
-    @discardableResult
     private mutating func add(_ text: String, _ label: String, in message: Int?, isEverywhere: Bool) -> Int {
         let index = indices[Array(text.utf8), default: secrets.count]
         if index == secrets.count {
             indices[Array(text.utf8)] = index
             secrets.append(Secret(text: text, label: label))
-            standing.append([])
         }
         if isEverywhere { secrets[index].isCommon = false }
-        if let message { standing[index].insert(message) }
+        if let message { secrets[index].messages.insert(message) }
         return index
     }
 
@@ -85,7 +57,7 @@ struct SecretFinder {
         if !value.isClaim { named[number].append(value) }
         guard !messages[number].isResponse else { return }
         secrets[index].places.insert(value.place.general)
-        if value.kind != .cookie { given.insert(index) }
+        if value.kind != .cookie { secrets[index].isCertain = true }
     }
 
     /// Notes a value without a listed name.
@@ -108,7 +80,13 @@ struct SecretFinder {
                     return nil
                 }
                 let label = Self.keyLabels[group - 1]
-                let isKey = label == "token" ? text.isJWT : ["password", "private-key"].contains(label) || text.looksRandom
+                let isKey =
+                    switch label {
+                    case "token": text.isJWT
+                    case "key": text.utf8.contains(where: \.isDigit) || text.utf8.count >= 24
+                    case "user", "authorization": text.looksRandom
+                    default: true
+                    }
                 return isKey ? (label, text.trimmingCharacters(in: .whitespacesAndNewlines), number) : nil
             }
         }
@@ -117,7 +95,7 @@ struct SecretFinder {
         let parts = Set(
             TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
         for key in found where !parts.contains(key.text) && known.matches(in: Array(key.text.utf8)).isEmpty {
-            given.insert(add(key.text, key.label, in: key.message, isEverywhere: true))
+            secrets[add(key.text, key.label, in: key.message, isEverywhere: true)].isCertain = true
         }
     }
 
@@ -129,33 +107,29 @@ struct SecretFinder {
             + #"|BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
             + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([\w.~+/-]{8,}=*)"#)
 
-    // MARK: - Kinds
-
     /// Looks for each uncommon secret in each message, in any notation.
     private mutating func findEverywhere() {
         let checked = secrets.indices.filter { !secrets[$0].isCommon }
         let check = SecretCheck(checked.map { secrets[$0].text })
         for (number, message) in messages.enumerated() {
-            for index in check.secrets(in: message.bytes) { standing[checked[index]].insert(number) }
+            for index in check.secrets(in: message.bytes) { secrets[checked[index]].messages.insert(number) }
         }
     }
 
-    /// Decides where each secret comes from, and drops the texts that the app itself sent in the open first.
-    private mutating func decideKinds() {
-        var kept: [Int] = []
-        for index in secrets.indices where !standing[index].isEmpty {
-            let first = standing[index].min { messages[$0].time < messages[$1].time }
-            let firstResponse = standing[index].filter { messages[$0].isResponse }.map { messages[$0].time }.min()
-            let bytes = Array(secrets[index].text.utf8)
-            if !given.contains(index), let open = openTexts[bytes], let firstResponse, open < firstResponse { continue }
-            // The app may take a common text from a response's open value, too.
-            let isClear = secrets[index].isCommon && clearTexts.contains(bytes)
-            secrets[index].isFromResponse = !fromEnvironment.contains(index) && !isClear && first.map { messages[$0].isResponse } == true
-            if secrets[index].isFromResponse { secrets[index].places = [] }
-            kept.append(index)
+    /// Decides where a secret comes from. `nil` for texts without a message, or that the app itself sent in the open first.
+    private func decided(_ secret: Secret) -> Secret? {
+        let times = secret.messages.map { (time: messages[$0].time, isResponse: messages[$0].isResponse) }
+        guard let first = times.min(by: { $0.time < $1.time }) else { return nil }
+        let bytes = Array(secret.text.utf8)
+        if !secret.isCertain, let open = openTexts[bytes], let response = times.filter(\.isResponse).map(\.time).min(), open < response {
+            return nil
         }
-        let firsts = standing.map { $0.min() ?? 0 }
-        secrets = kept.sorted { (firsts[$0], $0) < (firsts[$1], $1) }.map { secrets[$0] }
+        var secret = secret
+        // The app may take a common text from a response's open value, too.
+        let isClear = secret.isCommon && clearTexts.contains(bytes)
+        secret.isFromResponse = !secret.isFromEnvironment && !isClear && first.isResponse
+        if secret.isFromResponse { secret.places = [] }
+        return secret.isFromResponse && options.isFromOtherProgram ? nil : secret
     }
 }
 

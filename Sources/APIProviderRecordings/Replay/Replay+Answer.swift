@@ -7,24 +7,15 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Answers a scope's requests from a file.
-final class ReplaySource: Sendable {
-    private let replay: Locked<Replay>
-    /// How to record again, for the report.
-    private let hint: String?
-
-    init(_ replay: Replay, hint: String? = nil) { (self.replay, self.hint) = (Locked(replay), hint) }
-
-    /// The entries without a request so far.
-    var unused: [Replay.Entry] { replay.withLock(\.unused) }
-
-    func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
+extension Locked<Replay> {
+    /// Answers a scope's request.
+    ///
+    /// - Parameter hint: How to record again, for the report.
+    func choose(_ request: PreparedRequest, hint: String = "") -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)
-        let (result, replay) = replay.withLock { replay in (replay.entry(for: exchange), replay) }
+        let (result, replay) = withLock { replay in (replay.entry(for: exchange), replay) }
         switch result {
-        case .failure(let failure):
-            let hint = failure.isCuredByRecording ? hint.map { "\n\n\($0)" } ?? "" : ""
-            return .none(reason: failure.description + hint)
+        case .failure(let failure): return .none(reason: failure.description + (failure.isCuredByRecording ? hint : ""))
         case .success(let number): return .answer(replay.answer(to: request, from: replay.entries[number]))
         }
     }
