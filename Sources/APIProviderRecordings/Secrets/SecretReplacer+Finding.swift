@@ -70,7 +70,7 @@ extension SecretReplacer {
         if isResponse, value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
     }
 
-    /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and the text after `Bearer`.
+    /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and random-looking text after `Bearer`.
     private mutating func addKeys() {
         let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in
