@@ -1,4 +1,5 @@
 public import APIProvider
+import APIProviderMocks
 @_exported public import APIProviderRecordings
 // A test file imports this module and Testing.
 @_exported public import APIProviderTesting
@@ -79,8 +80,10 @@ extension Trait where Self == RecordingTrait {
     ) -> Self {
         RecordingTrait(
             recording: Recording(
-                name, hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, editing: editing,
-                forAnyHost: isForAnyHost, from: transport, filePath: filePath))
+                name,
+                RecordingOptions(
+                    hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
+                editing: editing, from: transport, filePath: filePath))
     }
 }
 
@@ -90,13 +93,13 @@ extension Recording {
     /// Runs a test with the recording.
     fileprivate func run(_ test: Test, _ testCase: Test.Case?, _ function: @Sendable () async throws -> Void) async throws {
         guard !test.isParameterized else {
-            throw Misuse(
+            throw MockFailure(
                 "A parameterized test has a recording for each argument: write .mockNetwork, and inside "
                     + "MockURLProtocol.withRecording(\"name-\\(argument)\") { … }")
         }
         let mode = try Recording.Mode(environment: ProcessInfo.processInfo.environment)
         #if compiler(<6.2)
-        guard mode == .replay else { throw Misuse("MOCK_NETWORK=\(mode.rawValue) needs Swift 6.2 or later.") }
+        guard mode == .replay else { throw MockFailure("MOCK_NETWORK=\(mode.rawValue) needs Swift 6.2 or later.") }
         #endif
         let place = test.sourceLocation
         func warn(_ warning: String) {
@@ -112,10 +115,4 @@ extension Recording {
             warn: warn
         ) { try await function() }
     }
-}
-
-private struct Misuse: LocalizedError, CustomStringConvertible {
-    let description: String
-    var errorDescription: String? { description }
-    init(_ description: String) { self.description = description }
 }

@@ -6,7 +6,7 @@ import MiniRx
 extension MockURLProtocol {
     // MARK: - In a test
 
-    /// Answers the requests of a test from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
+    /// Answers a test's requests from a recording with this name: the file `Recordings/NAME.har` beside the test's source file.
     ///
     /// ```swift
     /// func testSearch() async throws {
@@ -29,23 +29,23 @@ extension MockURLProtocol {
     /// Failures of Swift Testing count by themselves, with Swift 6.2 or later and the trait `.mockNetwork`.
     ///
     /// - Parameters:
-    ///   - name: The name of the recording, unique among tests.
+    ///   - name: The recording's name, unique among tests.
     ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
-    ///   - kept: Exact names of values that are no secrets.
+    ///   - kept: Exact names without secret values.
     ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of other headers to store and compare.
-    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - compared: Other headers to store and compare.
+    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
     ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
     ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - hasFailed: Whether the test failed without throwing an error.
-    ///   - filePath: The source file of the test.
-    ///   - line: The line of the call, for messages.
+    ///   - filePath: The test's source file.
+    ///   - line: The call's line, for messages.
     ///   - function: The test, for messages.
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
-    /// - Throws: The error of `operation`, or else of `MockURLProtocol.verify()`. Also throws without a recording, with an unreadable one,
-    ///   for one that is not written, and if `MOCK_NETWORK=verify` finds a change.
+    /// - Throws: The error from `operation`, or else from `MockURLProtocol.verify()`. Also throws for a missing, unreadable or unwritten
+    ///   recording, and if `MOCK_NETWORK=verify` finds a change.
     public static func withRecording<R>(
         _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],
@@ -54,8 +54,10 @@ extension MockURLProtocol {
         function: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async throws -> R {
         let recording = Recording(
-            name, hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, editing: editing,
-            forAnyHost: isForAnyHost, from: transport, filePath: filePath)
+            name,
+            RecordingOptions(
+                hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
+            editing: editing, from: transport, filePath: filePath)
         let outer = current
         return try await withScope(name, isolation: isolation) {
             _ = isolation
@@ -73,7 +75,7 @@ extension MockURLProtocol {
 
     // MARK: - In an app
 
-    /// Answers the requests of the current scope from a HAR file, outside of any test: in a preview, or in an app of a UI test.
+    /// Answers the current scope's requests from a HAR file, outside any test: in a preview, or in a UI test's app.
     ///
     /// ```swift
     /// func makeProvider() throws -> DefaultAPIProvider {
@@ -89,12 +91,12 @@ extension MockURLProtocol {
     /// A request without an answer in the file fails with a report. Of several files, the newest comes first. `reset()` removes them.
     ///
     /// - Parameters:
-    ///   - file: A recording, or the file of a browser or a proxy.
+    ///   - file: A recording, or a browser's or proxy's file.
     ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Names of other headers to compare.
-    ///   - repeated: Requests without an effect, which may be sent again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - compared: Other headers to compare.
+    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
     ///   - isForAnyHost: Whether the file also answers requests to other hosts, schemes and ports.
-    /// - Throws: For an unreadable file, an error with the place of the fault.
+    /// - Throws: For an unreadable file, an error with the fault's place.
     public static func replay(
         contentsOf file: URL, ignoring ignored: [String] = [], comparing compared: [String] = [], repeating repeated: [String] = [],
         forAnyHost isForAnyHost: Bool = false
@@ -102,29 +104,27 @@ extension MockURLProtocol {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
         }
-        let comparison = Comparison(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
-        let recorded = RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
-        let source = ReplaySource(recorded)
-        add(AnswerSource { source.choose($0) })
+        let options = RecordingOptions(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
+        let recorded = Replay(try HARFile(data, name: file.lastPathComponent), options)
+        let replay = Locked(recorded)
+        add(AnswerSource { replay.choose($0) })
     }
 
     // MARK: - A failed test
 
-    /// The requests of the scope and their answers for the attachment of a failed test; `nil` without requests. A HAR 1.2 file without
-    /// secrets or, if the check finds a secret, a text with its place.
+    /// A failed test's attachment with the scope's requests and answers; `nil` without requests. A HAR 1.2 file without secrets or, if the
+    /// check finds a secret, a text with the secret's place.
     package static var attachment: (file: Data, extension: String)? {
         let traffic = logs.compactMap { $0 as? RecordedTraffic }
         var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
         guard !exchanges.isEmpty else { return nil }
         for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
-        let names = SecretNames(hiding: traffic.flatMap(\.names.hidden), keeping: traffic.flatMap(\.names.kept))
-        let comparison = Comparison(names)
-        let replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: ProcessInfo.processInfo.environment)
+        let options = RecordingOptions(hiding: traffic.flatMap(\.options.hidden), keeping: traffic.flatMap(\.options.kept))
+        let replacer = SecretReplacer(exchanges, options, environment: ProcessInfo.processInfo.environment)
         guard replacer.problems.isEmpty else {
             return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
         }
-        let log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
-        return (try? HARFile(log: log).data).map { ($0, "har") }
+        return (HARFile(replacer.exchanges).data, "har")
     }
 }
 

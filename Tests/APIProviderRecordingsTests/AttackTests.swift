@@ -69,17 +69,17 @@ struct AttackTests {
     ]
 
     /// Requests that say that the text is secret: each in another way.
-    private static let markings: [(name: String, comparison: Comparison, exchange: @Sendable (String) -> RecordedExchange)] = [
+    private static let markings: [(name: String, options: RecordingOptions, exchange: @Sendable (String) -> RecordedExchange)] = [
         (
-            "marked", Comparison(),
+            "marked", RecordingOptions(),
             { secret in
                 var request = exchange("GET", "https://a.example/marked/\(secret.escapedAsValue)")
                 request.markedSecrets = [secret]
                 return request
             }
         ),
-        ("password", Comparison(SecretNames(keeping: ["note"])), { sending("{\"user\":\"ann\",\"password\":\"\(json($0))\"}") }),
-        ("hidden object", Comparison(SecretNames(hiding: ["person"])), { sending("{\"person\":{\"a\":[{\"b\":\"\(json($0))\"}]}}") }),
+        ("password", RecordingOptions(keeping: ["note"]), { sending("{\"user\":\"ann\",\"password\":\"\(json($0))\"}") }),
+        ("hidden object", RecordingOptions(hiding: ["person"]), { sending("{\"person\":{\"a\":[{\"b\":\"\(json($0))\"}]}}") }),
     ]
 
     /// All that a reader of the file may see: decoded again and again by Foundation, and not by the recorder.
@@ -114,16 +114,16 @@ struct AttackTests {
 
     @Test("A secret of eight bytes or more, whoever says that it is one and wherever it stands, is in no file", arguments: secrets)
     func attack(secret: String) throws {
-        for (marking, comparison, mark) in Self.markings {
+        for (marking, options, mark) in Self.markings {
             for (place, say) in Self.places {
                 var other = say(secret)
                 other.order = (2, 3)
-                let recording = NewRecording([mark(secret), other], comparison)
+                let recording = NewRecording([mark(secret), other], options)
                 guard recording.problems.isEmpty else { continue }
-                for entry in recording.file.log.entries {
-                    let texts = [entry.request.url, entry.request.postData?.text ?? "", entry.response?.content?.text ?? ""]
-                    let fields = (entry.request.headers ?? []) + (entry.response?.headers ?? [])
-                    for text in texts + fields.compactMap(\.value) {
+                for exchange in try HARFile(recording.file.data, name: "session.har").entries.map(\.exchange) {
+                    let bodies = [exchange.body, exchange.response?.body ?? Data()].map { String(decoding: $0, as: UTF8.self) }
+                    let fields = exchange.headers.map(\.value) + (exchange.response?.headers.map(\.value) ?? [])
+                    for text in [exchange.url] + bodies + fields {
                         let isFound = Self.readings(of: text).contains { $0.contains(secret) }
                         #expect(!isFound, "\(marking), \(place): \(text)")
                     }
@@ -145,10 +145,10 @@ struct AttackTests {
     @Test("An ordinary secret in an ordinary place is replaced, and refuses nothing", arguments: secrets.prefix(2))
     func isNotRefused(secret: String) {
         for (place, say) in Self.places where !["Base64", "Base64 twice", "binary", "Digest", "entities"].contains(place) {
-            for (marking, comparison, mark) in Self.markings {
+            for (marking, options, mark) in Self.markings {
                 var other = say(secret)
                 other.order = (2, 3)
-                let problems = NewRecording([mark(secret), other], comparison).problems
+                let problems = NewRecording([mark(secret), other], options).problems
                 #expect(problems == [] || place == "name of a member", "\(marking), \(place): \(problems)")
             }
         }

@@ -27,12 +27,12 @@ func sending(_ json: String, to url: String = "https://a.example/", headers: HTT
 }
 
 extension NewRecording {
-    init(_ exchanges: [RecordedExchange], _ comparison: Comparison = Comparison(), environment: [String: String] = [:]) {
-        self.init(exchanges, comparison, environment: environment, test: "Tests.swift session", name: "session.har")
+    init(_ exchanges: [RecordedExchange], _ options: RecordingOptions = RecordingOptions(), environment: [String: String] = [:]) {
+        self.init(exchanges, options, environment: environment, test: "Tests.swift session", name: "session.har")
     }
 
     /// All that stands in the file.
-    var text: String { (try? file.data).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    var text: String { String(decoding: file.data, as: UTF8.self) }
 
     func answer(_ index: Int = 0) -> String { String(decoding: replacer.exchanges[index].response?.body ?? Data(), as: UTF8.self) }
 

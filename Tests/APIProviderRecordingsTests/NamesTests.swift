@@ -76,7 +76,7 @@ struct NamesTests {
         let digits = NewRecording([exchange(answer: body)]).answer()
         #expect((digits == body) != isHidden, "\(digits)")
         if isHidden { for number in ["4711", "482913", "123,", "9876", "411111"] { #expect(!digits.contains(number), "\(digits)") } }
-        let hidden = NewRecording([exchange(answer: #"{"n":4711,"a":[{"n":-48.137}]}"#)], Comparison(SecretNames(hiding: ["n"]))).answer()
+        let hidden = NewRecording([exchange(answer: #"{"n":4711,"a":[{"n":-48.137}]}"#)], RecordingOptions(hiding: ["n"])).answer()
         #expect(hidden == #"{"n":1000,"a":[{"n":-10.001}]}"#)
     }
 
@@ -115,7 +115,7 @@ struct NamesTests {
     func hiding(type: String, body: String) {
         let request = exchange("POST", headers: ["Content-Type": type], body: body)
         for exchange in [request, exchange(answer: body, type: type)] {
-            let recording = NewRecording([exchange], Comparison(SecretNames(hiding: ["address"])))
+            let recording = NewRecording([exchange], RecordingOptions(hiding: ["address"]))
             let text = recording.text
             #expect(recording.problems == [] && !text.contains("Elm") && !text.contains("12345"), "\(text)")
             #expect(text.contains("stays") && text.contains("address-001"), "\(text)")
@@ -133,7 +133,7 @@ struct NamesTests {
     @Test("Names are hidden and kept exactly as they are written, and those of headers in any case")
     func exactNames() {
         func recording(_ exchange: RecordedExchange, hiding: [String] = [], keeping: [String] = []) -> NewRecording {
-            NewRecording([exchange], Comparison(SecretNames(hiding: hiding, keeping: keeping)))
+            NewRecording([exchange], RecordingOptions(hiding: hiding, keeping: keeping))
         }
         let codes = #"{"code":"abc123DEF","country_code":"abc123XYZ"}"#
         #expect(recording(exchange(answer: codes), hiding: ["code"]).answer() == #"{"code":"code-001","country_code":"abc123XYZ"}"#)
@@ -149,11 +149,11 @@ struct NamesTests {
             headers: ["Authorization": "Bearer PlantedBearer77"], answer: "{\"authorization\":\"approved_2024\",\"token\":\"\(key)\"}")
         request.markedSecrets = ["marked-customer-9"]
         request.url += "x/marked-customer-9"
-        let recording = NewRecording([request], Comparison(SecretNames(keeping: ["authorization", "Authorization", "token", "path 2"])))
+        let recording = NewRecording([request], RecordingOptions(keeping: ["authorization", "Authorization", "token", "path 2"]))
         #expect(recording.answer() == #"{"authorization":"approved_2024","token":"key-0001"}"#)
         for text in ["PlantedBearer77", key, "marked-customer"] { #expect(!recording.text.contains(text), "\(recording.text)") }
         let cookie = exchange(headers: ["Cookie": "sid=abcDEF123456789xyz; lang=de-DE-2024-abcdef0123"])
-        let kept = NewRecording([cookie], Comparison(SecretNames(keeping: ["lang"]))).replacer.exchanges[0]
+        let kept = NewRecording([cookie], RecordingOptions(keeping: ["lang"])).replacer.exchanges[0]
         #expect(kept.headers["Cookie"] == "sid=cookie-001; lang=de-DE-2024-abcdef0123")
     }
 }

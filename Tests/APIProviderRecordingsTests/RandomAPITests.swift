@@ -11,12 +11,12 @@ struct RandomAPITests {
     private func problem(_ api: RandomAPI, _ random: inout SeededGenerator) throws -> String? {
         let run = api.run(&random)
         let exchanges = api.exchanges(of: run)
-        let comparison = Comparison()
-        let recording = NewRecording(exchanges, comparison, test: "T t", name: "r.har")
+        let options = RecordingOptions()
+        let recording = NewRecording(exchanges, options, test: "T t", name: "r.har")
         guard recording.problems.isEmpty else { return "not written: \(recording.problems[0])" }
 
         // No secret stands in the file.
-        let content = try recording.file.data
+        let content = recording.file.data
         let secrets = recording.replacer.secrets.filter { !$0.isCommon }.map(\.text)
         let planted = (run.environment + run.issued).filter(secrets.contains)
         let found = SecretCheck(planted).secrets(in: [UInt8](content))
@@ -24,8 +24,7 @@ struct RandomAPITests {
 
         // Each request gets its own response, with other secrets in the environment.
         let other = api.run(&random)
-        let file = RecordedFile(try HARFile(content, name: "r.har"), name: "r.har", comparison)
-        var replay = Replay(file)
+        var replay = Replay(try HARFile(content, name: "r.har"), options)
         var (state, original) = (RandomAPI.State(run: other), RandomAPI.State(run: run))
         for group in api.groups {
             var answers: [Int: RecordedExchange.Response] = [:]
@@ -34,8 +33,8 @@ struct RandomAPITests {
                 case .failure(let failure): return "\(index): \(failure.description)"
                 case .success(let place) where place != index: return "\(index) got \(place)"
                 case .success(let place):
-                    guard let response = file.entries[place].exchange.response else { return "no response" }
-                    let writer = ResponseWriter(placeholders: file.placeholders, texts: replay.bindings.texts, elapsed: 0)
+                    guard let response = replay.entries[place].exchange.response else { return "no response" }
+                    let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 0)
                     answers[index] = .init(
                         statusCode: response.statusCode, headers: writer.headers(response.headers),
                         body: writer.body(response.body, response.type))
@@ -54,8 +53,8 @@ struct RandomAPITests {
         if api.hasOrdinarySecrets || recording.replacer.secrets.contains(where: \.isCommon) { return nil }
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
-        let again = NewRecording(second, comparison, test: "T t", name: "r.har", replacing: recording.file)
-        return try again.file.data == content ? nil : "the second recording is another file"
+        let again = NewRecording(second, options, test: "T t", name: "r.har", replacing: recording.file)
+        return again.file.data == content ? nil : "the second recording is another file"
     }
 
     /// What is not the same in a replayed value, but for secrets.

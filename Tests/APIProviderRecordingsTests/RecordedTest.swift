@@ -32,8 +32,10 @@ struct RecordedTest {
         let isThere = FileManager.default.fileExists(atPath: file.path)
         if isThere { try FileManager.default.copyItem(at: folder.url("Recordings"), to: copy.url("Recordings")) }
         let recording = Recording(
-            "session", hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, editing: editing,
-            forAnyHost: isForAnyHost, from: transport, filePath: copy.url("Tests.swift").path, environment: environment)
+            "session",
+            RecordingOptions(
+                hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
+            editing: editing, from: transport, filePath: copy.url("Tests.swift").path, environment: environment)
         defer {
             let written = copy.url("Recordings/session.har")
             if mode == .record, let data = try? Data(contentsOf: written) {

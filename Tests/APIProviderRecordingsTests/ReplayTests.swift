@@ -23,7 +23,7 @@ struct ReplayTests {
             "Idempotency-Key": "1",
         ]
         let recorded = NewRecording(
-            [exchange(headers: headers, responseHeaders: ["Vary": "X-Language, User-Agent, *"])], Comparison(comparing: ["x-tenant"])
+            [exchange(headers: headers, responseHeaders: ["Vary": "X-Language, User-Agent, *"])], RecordingOptions(comparing: ["x-tenant"])
         ).replacer.exchanges[0].headers
         #expect(
             Set(recorded.map(\.name)) == [
@@ -61,12 +61,12 @@ struct ReplayTests {
                 request["method"] ?? "POST", "https://a.example\(request["path"] ?? "/")", headers: headers, body: request["body"] ?? "",
                 answer: "\(index)", responseHeaders: ["Vary": "X-Language"], at: index)
         }
-        let comparison = Comparison(SecretNames(keeping: ["lang"]), comparing: ["X-Tenant"])
-        let recording = NewRecording(exchanges, comparison)
+        let options = RecordingOptions(keeping: ["lang"], comparing: ["X-Tenant"])
+        let recording = NewRecording(exchanges, options)
         #expect(recording.problems == [])
         var replay = recording.replay
         for index in [1, 0] { #expect(try replay.entry(for: exchanges[index]).get() == index) }
-        var one = NewRecording([exchanges[0]], comparison).replay
+        var one = NewRecording([exchanges[0]], options).replay
         #expect(throws: Replay.Failure.self) { try one.entry(for: exchanges[1]).get() }
     }
 
@@ -96,7 +96,7 @@ struct ReplayTests {
         ])
     func ignored(names: [String], recorded: [String], sent: [String], isAnswered: Bool) {
         func request(_ parts: [String]) -> RecordedExchange { sending(parts[1], to: "https://a.example\(parts[0])") }
-        var replay = NewRecording([request(recorded)], Comparison(ignoring: names)).replay
+        var replay = NewRecording([request(recorded)], RecordingOptions(ignoring: names)).replay
         #expect((try? replay.entry(for: request(sent)).get()) == (isAnswered ? 0 : nil))
     }
 
@@ -324,7 +324,7 @@ struct ReplayTests {
             ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.GetItem", true),
             ("X-Amz-Target: *.GetItem", "/", "DynamoDB_20120810.PutItem", false),
         ] {
-            var replay = NewRecording([request(path, target)], Comparison(repeating: [pattern])).replay
+            var replay = NewRecording([request(path, target)], RecordingOptions(repeating: [pattern])).replay
             #expect(try replay.entry(for: request(path, target)).get() == 0)
             #expect((try? replay.entry(for: request(path, target)).get()) == (isRepeated ? 0 : nil), "\(pattern)")
         }

@@ -8,10 +8,11 @@ import Testing
 
 @Suite("The report on a request that no entry answers", tenMinutes)
 struct ReportTests {
-    private func failure(_ recorded: RecordedExchange..., sending sent: RecordedExchange, _ comparison: Comparison = Comparison()) throws
+    private func failure(_ recorded: RecordedExchange..., sending sent: RecordedExchange, _ options: RecordingOptions = RecordingOptions())
+        throws
         -> Replay.Failure
     {
-        var replay = NewRecording(recorded, comparison).replay
+        var replay = NewRecording(recorded, options).replay
         return try #require(#expect(throws: Replay.Failure.self) { try replay.entry(for: sent).get() })
     }
 
@@ -122,10 +123,10 @@ struct ReportTests {
         let failure = try failure(request(recorded, body), sending: request(sent, sentBody))
         #expect(
             failure.description.contains(
-                "The app makes this anew in each run, so recording it again does not help: pass ignoring: [\"\(name)\"]."),
+                "The app creates this in each run, so recording it again does not help: pass ignoring: [\"\(name)\"]."),
             "\(failure.description)")
         #expect(!failure.isCuredByRecording)
-        var replay = NewRecording([request(recorded, body)], Comparison(ignoring: [name])).replay
+        var replay = NewRecording([request(recorded, body)], RecordingOptions(ignoring: [name])).replay
         #expect(throws: Never.self) { try replay.entry(for: request(sent, sentBody)).get() }
     }
 
@@ -149,7 +150,7 @@ struct ReportTests {
         ])
     func changed(recorded: String, sent: String) throws {
         let failure = try failure(sending(recorded), sending: sending(sent))
-        #expect(failure.isCuredByRecording && !failure.description.contains("anew"), "\(failure.description)")
+        #expect(failure.isCuredByRecording && !failure.description.contains("in each run"), "\(failure.description)")
     }
 
     @Test("It says how to record again, unless that does not help")

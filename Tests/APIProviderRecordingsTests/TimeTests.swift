@@ -42,7 +42,7 @@ struct TimeTests {
             return cpuSeconds {
                 let recording = NewRecording(exchanges)
                 let again = NewRecording(
-                    exchanges, Comparison(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
+                    exchanges, RecordingOptions(), test: "Tests.swift session", name: "session.har", replacing: recording.file)
                 #expect(recording.problems == [] && again.text == recording.text)
                 var replay = recording.replay
                 for exchange in exchanges.reversed() { #expect((try? replay.entry(for: exchange).get()) != nil) }
@@ -87,20 +87,20 @@ struct TimeTests {
         var (recording, data): (NewRecording?, Data?) = (nil, nil)
         let writing = cpuSeconds {
             recording = NewRecording(exchanges)
-            data = try? recording?.file.data
+            data = recording?.file.data
         }
         #expect(recording?.problems == [])
         let file = try #require(data)
         let replaying = cpuSeconds {
-            let comparison = Comparison()
+            let options = RecordingOptions()
             guard let read = try? HARFile(file, name: "a.har") else { return #expect(Bool(false), "it cannot be read") }
-            var replay = Replay(RecordedFile(read, name: "a.har", comparison))
+            var replay = Replay(read, options)
             for exchange in exchanges.reversed() {
-                guard let number = try? replay.entry(for: exchange).get(), let response = replay.file.entries[number].exchange.response
+                guard let number = try? replay.entry(for: exchange).get(), let response = replay.entries[number].exchange.response
                 else {
                     return #expect(Bool(false), "no answer")
                 }
-                let writer = ResponseWriter(placeholders: replay.file.placeholders, texts: replay.bindings.texts, elapsed: 9)
+                let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 9)
                 _ = (writer.headers(response.headers), writer.body(response.body, response.type))
             }
         }

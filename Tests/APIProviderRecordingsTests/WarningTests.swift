@@ -33,9 +33,9 @@ struct WarningTests {
 
     @Test("A name that the test gives and nothing has is told")
     func unusedNames() {
-        let comparison = Comparison(
-            SecretNames(hiding: ["e-mail-adress", "email"], keeping: ["tokens"]), ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
-        let recording = NewRecording([sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)], comparison)
+        let options = RecordingOptions(
+            hiding: ["e-mail-adress", "email"], keeping: ["tokens"], ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
+        let recording = NewRecording([sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)], options)
         #expect(
             recording.warnings.filter { $0.contains("nothing is called") } == [
                 "hiding: nothing is called \"e-mail-adress\".",

@@ -1,9 +1,9 @@
 import APIProvider
 import Foundation
 
-/// The placeholders of a file, and the places of requests where each takes a text.
+/// A file's placeholders, and the places in requests where each takes a text.
 struct Placeholders: Sendable {
-    /// General places such as `body.items[].password`. None if the app has the placeholder from a response: then it is text.
+    /// General places such as `body.items[].password`. None for a secret from a response, whose placeholder is text.
     let places: [String: Set<String>]
     private let texts: [String]
     private let search: TextSearch
@@ -16,10 +16,9 @@ struct Placeholders: Sendable {
 
     func isFromResponse(_ placeholder: String) -> Bool { places[placeholder]?.isEmpty != false }
 
-    /// The placeholders in a text and where they stand in its UTF-8.
+    /// A text's placeholders, with their places in UTF-8.
     ///
-    /// - Parameter place: The general place of the text in a request. There alone is a short number a placeholder: elsewhere, it may be any
-    ///   number.
+    /// - Parameter place: The text's general place in a request. A short number is a placeholder at its places alone.
     func occurrences(in text: String, at place: String = "") -> [(range: Range<Int>, placeholder: String)] {
         if places[text]?.contains(place) == true { return [(0..<text.utf8.count, text)] }
         return search.matches(in: Array(text.utf8)).map { ($0.range, texts[$0.text]) }
@@ -27,7 +26,7 @@ struct Placeholders: Sendable {
 
     // MARK: - JSON Web Tokens
 
-    /// The text with the placeholder alone for each JWT whose signature it is. The times in its claims move.
+    /// The text with the placeholder alone for each JWT with a placeholder as its signature: the times in the claims move.
     func canonical(_ text: String) -> String {
         guard !places.isEmpty, Array(text.utf8).contains("eyJ") else { return text }
         return Self.jwt.replacing(in: text) { match in match[3].flatMap { signature(of: $0) == nil ? nil : $0 } }
@@ -38,15 +37,15 @@ struct Placeholders: Sendable {
         return bytes.contains("eyJ") ? Data(canonical(bytes.text).utf8) : body
     }
 
-    /// The placeholder with which the third part of a JWT begins. More text may follow that looks as if it belonged to it.
+    /// The placeholder at the beginning of a JWT's third part. Text behind the JWT may look like a part of the signature.
     func signature(of text: String) -> String? { occurrences(in: text).first { $0.range.lowerBound == 0 }?.placeholder }
 
-    /// The head, the claims and the signature of a JWT.
+    /// A JWT's head, claims and signature.
     static let jwt = Expression(#"(eyJ[\w-]+)\.([\w-]+)\.([\w-]+)"#)
 
     // MARK: - Other secrets
 
-    /// The exchange as an app sends it that has other secrets.
+    /// An app's exchange with other secrets.
     func withOtherSecrets(_ exchange: RecordedExchange) -> RecordedExchange {
         var (exchange, message) = (exchange, Message(exchange, isResponse: false))
         for (index, part) in message.parts.enumerated() where !part.isBinary {

@@ -1,120 +1,89 @@
+import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A HAR 1.2 file. http://www.softwareishard.com/blog/har-12-spec/
-///
-/// Programs may add names with an underscore first. Values that a program may omit are optional.
-struct HARFile: Codable {
-    struct Log: Codable {
-        struct Creator: Codable { var name: String?, version: String? }
-
-        var version: String? = "1.2"
-        var creator: Creator? = Creator(name: "APIProviderRecordings", version: "1.0")
-        /// The recording's test.
-        var _test: String?
-        /// The places where each secret's placeholder takes a text in requests, as in `body.password; header authorization`; empty for a
-        /// secret from a response. `nil` in another program's file.
-        var _placeholders: [String: String]?
-        var entries: [Entry]
+/// A HAR 1.2 file: http://www.softwareishard.com/blog/har-12-spec/
+struct HARFile: Sendable {
+    /// A request and the response.
+    struct Entry: Sendable {
+        var exchange: RecordedExchange
+        /// The place, such as `search.har: log.entries[3]`.
+        let path: String
+        /// The reason why the entry cannot answer, if any.
+        var problem: String?
     }
 
-    struct Entry: Codable {
-        struct Cache: Codable {}
-        struct Timings: Codable { var send: Double? = 0, wait: Double? = 0, receive: Double? = 0 }
-
-        var startedDateTime: String?
-        /// The format asks for times, which a replay does not wait for.
-        var time: Double? = 0
-        var request: Request
-        var response: Response?
-        var cache: Cache? = Cache()
-        var timings: Timings? = Timings()
-    }
-
-    struct Field: Codable {
-        var name: String
-        var value: String?
-    }
-
-    struct Request: Codable {
-        struct PostData: Codable {
-            var mimeType: String?
-            var text: String?
-            var params: [Field]?
-            /// `base64` for a body that is no text.
-            var _encoding: String?
-        }
-
-        var method: String
-        var url: String
-        var httpVersion: String? = "unknown"
-        var cookies: [Field]? = []
-        var headers: [Field]?
-        var queryString: [Field]? = []
-        var postData: PostData?
-        var headersSize: Double? = -1
-        var bodySize: Double? = -1
-    }
-
-    struct Response: Codable {
-        struct Content: Codable {
-            var size: Double?
-            var mimeType: String?
-            var text: String?
-            var encoding: String?
-        }
-
-        var status: Int
-        var statusText: String? = ""
-        var httpVersion: String? = "unknown"
-        var cookies: [Field]? = []
-        var headers: [Field]?
-        var content: Content?
-        var redirectURL: String? = ""
-        var headersSize: Double? = -1
-        var bodySize: Double? = -1
-        /// The reason for a missing or incomplete response.
-        var _failure: String?
-        /// Chrome's.
-        var _error: String?
-    }
-
-    var log: Log
+    let data: Data
+    /// The recording's test.
+    let test: String?
+    /// `nil` in another program's file.
+    let placeholders: Placeholders?
+    let entries: [Entry]
 }
 
-// MARK: - Reading and writing
+// MARK: - Writing
 
 extension HARFile {
-    /// - Throws: An error with one sentence, beginning with the name of the file.
-    init(_ data: Data, name: String) throws {
-        do {
-            // Fiddler and Safari write a byte order mark.
-            self = try JSONDecoder().decode(HARFile.self, from: data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data)
-        } catch DecodingError.keyNotFound(let key, let context) {
-            throw MockFailure("\(name): \(context.codingPath.place(key)) is missing.")
-        } catch DecodingError.typeMismatch(_, let context), DecodingError.valueNotFound(_, let context) {
-            throw MockFailure("\(name): \(context.codingPath.place()) is of another type than in HAR 1.2.")
-        } catch {
-            var tokens = JSONTokens(data)
-            while (try? tokens.next()) != nil {}
-            let line = tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1
-            throw MockFailure("\(name), line \(line): this is not JSON.")
-        }
-    }
-
-    var data: Data {
-        get throws {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-            return try encoder.encode(self) + Data("\n".utf8)
-        }
+    /// - Parameter name: The file name, for messages.
+    init(_ exchanges: [RecordedExchange], name: String = "", test: String? = nil, _ placeholders: Placeholders? = nil) {
+        entries = exchanges.enumerated().map { Entry(exchange: $1, path: "\(name): log.entries[\($0)]") }
+        (self.test, self.placeholders) = (test, placeholders)
+        let log: JSONValue = .members([
+            "version": "1.2", "creator": ["name": "APIProviderRecordings", "version": "1.0"],
+            // The format allows names with an underscore for additions.
+            "_test": JSONValue(test),
+            "_placeholders": JSONValue(placeholders?.places.mapValues { JSONValue($0.sorted().joined(separator: "; ")) }),
+            "entries": JSONValue(exchanges.map(JSONValue.init)),
+        ])
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        // Texts and whole numbers always encode.
+        data = ((try? encoder.encode(["log": log])) ?? Data()) + Data("\n".utf8)
     }
 }
 
-extension [any CodingKey] {
-    /// Such as `log.entries[3].request.url`.
-    fileprivate func place(_ key: (any CodingKey)? = nil) -> String {
-        let text = (self + [key].compactMap { $0 }).map { $0.intValue.map { "[\($0)]" } ?? ".\($0.stringValue)" }.joined().dropFirst()
-        return text.isEmpty ? "the top level" : String(text)
+extension JSONValue {
+    /// The format asks for times and sizes. A replay reads neither.
+    fileprivate init(_ exchange: RecordedExchange) {
+        let (answer, url) = (exchange.response, URIReference(exchange.url))
+        let failure = answer == nil ? exchange.failure ?? RecordedExchange.left : exchange.failure
+        let items = [URLQueryItem](form: url.query ?? "").map {
+            ["name": JSONValue($0.name), "value": JSONValue($0.value ?? "")] as JSONValue
+        }
+        let body = JSONValue.members(exchange.body.harMembers(type: exchange.type, encoding: "_encoding"))
+        var content = answer.map { $0.body.harMembers(type: $0.type, encoding: "encoding") } ?? ["mimeType": "x-unknown", "text": ""]
+        content["size"] = JSONValue(answer?.body.count ?? 0)
+        self = [
+            "startedDateTime": JSONValue(exchange.started.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))),
+            "time": 0, "cache": [:], "timings": ["send": 0, "wait": 0, "receive": 0],
+            "request": .members([
+                "method": JSONValue(exchange.method), "url": JSONValue(exchange.url), "httpVersion": "unknown", "cookies": [],
+                "headers": JSONValue(exchange.headers), "queryString": JSONValue(items), "postData": exchange.body.isEmpty ? .null : body,
+                "headersSize": -1, "bodySize": JSONValue(exchange.body.count),
+            ]),
+            "response": .members([
+                "status": JSONValue(answer?.statusCode ?? 0),
+                "statusText": JSONValue(HTTPStatus.reasonPhrases[answer?.statusCode ?? 0] ?? ""),
+                "httpVersion": "unknown", "cookies": [], "headers": JSONValue(answer?.headers ?? [:]), "content": .members(content),
+                "redirectURL": JSONValue(answer?.headers["Location"] ?? ""), "headersSize": -1, "bodySize": -1,
+                "_failure": JSONValue(failure),
+            ]),
+        ]
+    }
+
+    private init(_ headers: HTTPHeaders) {
+        self.init(headers.dictionary.sortedByName.map { ["name": JSONValue($0.name), "value": JSONValue($0.value)] })
+    }
+
+    /// An object without the members that are null.
+    fileprivate static func members(_ members: [String: JSONValue]) -> JSONValue { .object(members.filter { !$0.value.isNull }) }
+}
+
+extension Data {
+    /// The body's members: text in UTF-8, or else Base64.
+    fileprivate func harMembers(type: String, encoding: String) -> [String: JSONValue] {
+        let isText = [UInt8](self).isUTF8
+        let text = isText ? String(decoding: self, as: UTF8.self) : base64EncodedString()
+        return ["mimeType": JSONValue(type), "text": JSONValue(text), encoding: isText ? .null : "base64"]
     }
 }

@@ -1,11 +1,11 @@
 import APIProvider
 import Foundation
 
-/// Places in some bytes, and what stands there instead.
+/// Places in bytes, and the new texts.
 typealias Edits = [(range: Range<Int>, text: [UInt8])]
 
 extension Array {
-    /// These elements with the texts of `edits`. Of edits that overlap, the first counts.
+    /// The elements with the texts of `edits`. Of overlapping edits, the first counts.
     func applying(_ edits: [(range: Range<Int>, text: [Element])]) -> [Element] {
         guard !edits.isEmpty else { return self }
         var (output, copied): ([Element], Int) = ([], 0)
@@ -19,33 +19,19 @@ extension Array {
 }
 
 extension [UInt8] {
-    /// The place of the first `other` at or after `position`. Tests are built without the optimizer, where `memchr` is the fastest by far.
+    /// The place of the first `other` at or after `position`.
     func firstOffset(of other: [UInt8], from position: Int = 0) -> Int? {
-        guard let last = other.last else { return nil }
-        var end = position + other.count - 1
-        while end < count {
-            let found = withUnsafeBytes { bytes in
-                bytes.baseAddress.flatMap { start in memchr(start + end, Int32(last), count - end).map { UnsafeRawPointer($0) - start } }
-            }
-            guard let found else { return nil }
-            if self[(found + 1 - other.count)...found].elementsEqual(other) { return found + 1 - other.count }
-            end = found + 1
-        }
-        return nil
+        Data(self[position...]).range(of: Data(other)).map { $0.lowerBound + position }
     }
 
     func contains(_ text: String) -> Bool { firstOffset(of: Array(text.utf8)) != nil }
 
-    func replacing(_ text: [UInt8], with other: [UInt8]) -> [UInt8] {
-        var (edits, position): (Edits, Int) = ([], 0)
-        while let place = firstOffset(of: text, from: position) {
-            position = place + text.count
-            edits.append((place..<position, other))
-        }
-        return applying(edits)
+    /// With a space for each plus sign, as in forms.
+    var withSpacesForPluses: [UInt8] {
+        places(ofAny: "+").reduce(into: self) { $0[$1] = UInt8(ascii: " ") }
     }
 
-    /// The places of these ASCII characters. The loop calls no function, because tests are built without the optimizer.
+    /// The places of these ASCII characters. Calls no function in the loop, because tests run without the optimizer.
     func places(ofAny marks: String) -> [Int] {
         var table = [Bool](repeating: false, count: 256)
         for mark in marks.utf8 { table[Int(mark)] = true }
@@ -63,10 +49,10 @@ extension [UInt8] {
         }
     }
 
-    /// The text. What is no UTF-8 becomes U+FFFD.
+    /// The text, with U+FFFD for invalid UTF-8.
     var text: String { String(decoding: self, as: UTF8.self) }
 
-    /// Whether these are text in UTF-8. Text has no NUL: UTF-16 has.
+    /// Whether the bytes are text in UTF-8, without the NULs of UTF-16.
     var isUTF8: Bool { firstOffset(of: [0]) == nil && String(data: Data(self), encoding: .utf8) != nil }
 }
 
@@ -84,17 +70,17 @@ extension Data {
 // MARK: - Regular expressions
 
 struct Expression: Sendable {
-    /// `nil` if the pattern is wrong, which the tests would show.
+    /// `nil` for a wrong pattern, which the tests would show.
     private let expression: NSRegularExpression?
 
     init(_ pattern: String, isCaseSensitive: Bool = true) {
         expression = try? NSRegularExpression(pattern: pattern, options: isCaseSensitive ? [] : .caseInsensitive)
     }
 
-    /// For each match, the whole and its groups.
+    /// The whole and the groups of each match.
     func matches(in text: String) -> [[String?]] { results(in: text).map { $0.groups.map { $0.map(String.init) } } }
 
-    /// The text with another in place of each match; `nil` leaves a match as it is.
+    /// The text with a replacement for each match; `nil` keeps the match.
     func replacing(in text: String, _ replacement: ([String?]) -> String?) -> String {
         var (output, end) = ("", text.startIndex)
         for (range, groups) in results(in: text) {
@@ -105,7 +91,7 @@ struct Expression: Sendable {
         return end == text.startIndex ? text : output + text[end...]
     }
 
-    /// The places of the last group in UTF-8, and what stands there.
+    /// The last group of each match, and the place in UTF-8.
     func places(in text: String) -> [(range: Range<Int>, text: String)] {
         results(in: text).compactMap { _, groups in
             groups.last?.map { group in

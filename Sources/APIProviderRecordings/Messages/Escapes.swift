@@ -2,15 +2,15 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A text without escapes of JSON, JavaScript, URLs and HTML, and without NULs, as UTF-16 has them. Escapes of escapes are decoded, too.
+/// A text without the escapes of JSON, JavaScript, URLs and HTML, also nested ones, and without UTF-16's NULs.
 struct DecodedText {
     private(set) var bytes: [UInt8]
-    /// Where each byte comes from, and the end. `nil` if there was no escape.
+    /// Each byte's offset in the source, and the end. `nil` without an escape.
     private var offsets: [Int]?
 
     /// - Parameters:
-    ///   - levels: How often. Each time, nested escapes lose one level. More than eight levels are no text of a server.
-    ///   - keepsOffsets: Whether ranges are asked for afterwards.
+    ///   - levels: The number of nested escapes to decode. No server nests more than eight.
+    ///   - keepsOffsets: Whether `sourceRange` is needed.
     init(_ source: [UInt8], levels: Int = 8, keepsOffsets: Bool = true) {
         bytes = source
         for _ in 0..<levels {
@@ -28,14 +28,14 @@ struct DecodedText {
         }
     }
 
-    /// The range of the source that these bytes come from.
+    /// The source's range for a range of `bytes`.
     func sourceRange(_ range: Range<Int>) -> Range<Int> { offsets.map { $0[range.lowerBound]..<$0[range.upperBound] } ?? range }
 }
 
 extension [UInt8] {
     func decodingEscapes(levels: Int = 8) -> [UInt8] { DecodedText(self, levels: levels, keepsOffsets: false).bytes }
 
-    /// What the escape at `place` stands for, and its end.
+    /// The character of the escape at `place`, and the escape's end.
     fileprivate func escape(at place: Int) -> (text: [UInt8], end: Int)? {
         switch self[place] {
         case UInt8(ascii: "\\"): JSONEscape(self, at: place).map { (Array(String($0.scalar).utf8), $0.end) } ?? scriptEscape(at: place)
@@ -45,7 +45,7 @@ extension [UInt8] {
         }
     }
 
-    /// JavaScript has `\x3D` and `\'`, besides what JSON has.
+    /// JavaScript's `\x3D` and `\'`, which JSON lacks.
     private func scriptEscape(at place: Int) -> (text: [UInt8], end: Int)? {
         guard place + 1 < count else { return nil }
         switch self[place + 1] {
@@ -60,7 +60,7 @@ extension [UInt8] {
         return high << 4 | low
     }
 
-    /// The character reference of HTML at `place`. Browsers take one without its semicolon.
+    /// HTML's character reference at `place`. Browsers do not need the semicolon.
     private func characterReference(at place: Int) -> (text: [UInt8], end: Int)? {
         let name = self[(place + 1)...].prefix(10).prefix { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "#") }
         let text = String(decoding: name, as: UTF8.self).lowercased()
@@ -72,7 +72,7 @@ extension [UInt8] {
         return (Array(character.utf8), name.endIndex + (hasEnd ? 1 : 0))
     }
 
-    /// Those of HTML for ASCII characters, in lower case.
+    /// HTML's names of ASCII characters, in lower case.
     private static let characters = [
         "amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "plus": "+", "sol": "/", "equals": "=", "bsol": "\\", "colon": ":",
         "comma": ",", "period": ".", "semi": ";", "lowbar": "_", "hyphen": "-", "dash": "-", "commat": "@", "num": "#", "percnt": "%",
@@ -90,6 +90,6 @@ extension String {
         }
     }
 
-    /// The text as it stands between the quotes of JSON.
+    /// The text between JSON's quotes.
     var escapedInJSON: String { String(decoding: jsonString.dropFirst().dropLast(), as: UTF8.self) }
 }

@@ -1,21 +1,21 @@
 import APIProvider
 import Foundation
 
-/// A request or a response, and its parts as they stand in a file.
+/// A request or a response, as parts.
 struct Message {
     struct Part {
         enum Field: Equatable { case url, header(String), body }
 
         let field: Field
         var bytes: [UInt8]
-        /// Whether it is no text in UTF-8, so that nothing can be replaced in it.
+        /// Whether the body is no text in UTF-8, and nothing can be replaced.
         var isBinary: Bool { field == .body && !bytes.isUTF8 }
     }
 
-    /// The index of its exchange.
+    /// The exchange's index.
     let exchange: Int
     let isResponse: Bool
-    /// The place of the request, or of the end of the response, among all events of a recording.
+    /// The position of the request, or of the response's end, among a recording's events.
     let time: Int
     var parts: [Part] = []
 
@@ -32,10 +32,10 @@ struct Message {
         exchanges.enumerated().flatMap { index, exchange in [false, true].map { Message(exchange, at: index, isResponse: $0) } }
     }
 
-    /// All that stands in it.
+    /// All parts, with line breaks.
     var bytes: [UInt8] { parts.reduce(into: []) { $0 += $1.bytes + [0x0A] } }
 
-    /// Writes the parts into the exchange.
+    /// Writes the parts to the exchange.
     func write(to exchange: inout RecordedExchange) {
         for part in parts {
             switch part.field {
@@ -48,7 +48,7 @@ struct Message {
         }
     }
 
-    /// A part in a sentence, and how to change it with `editing`.
+    /// A part in a sentence, and its change with `editing`.
     func description(of part: Part) -> (name: String, cure: String) {
         let (of, owner) = isResponse ? (" of its response", "$0.response?") : ("", "$0")
         switch part.field {

@@ -2,36 +2,30 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A value in a message, and the names under which it stands there.
+/// A message's value with its names.
 struct NamedValue {
     enum Kind { case text, number, header, cookie, credential }
 
-    /// The place of the line that has it, such as `body.user.password`, `header x-api-key` and `path 2`.
+    /// The line's place, such as `body.user.password`, `header x-api-key` and `path 2`.
     var place: String
-    /// The names of what it stands in, the outermost first, and its own.
+    /// The names of the surrounding objects, the outermost first, and then the value's own name.
     var names: [String]
-    /// Its own name as it stands there: `value`, if a member beside it says what it is.
+    /// The own name as written: `value`, if a member beside the value gives the name.
     let key: String
     /// Without escapes.
     let text: String
     var kind = Kind.text
-    /// Whether it is a claim of a JWT.
+    /// Whether the value is in a JWT's claims.
     var isClaim = false
-    /// Where it begins in the body, if that is known.
+    /// The beginning in the body, or -1.
     var offset = -1
 
     var name: String { names.last ?? "" }
 
-    /// Whether it is the claim of a JWT that says who has recorded.
-    var isOfPerson: Bool {
-        let claims = ["email", "name", "picture", "phone_number", "given_name", "family_name", "nickname", "preferred_username"]
-        return isClaim && claims.contains(name)
-    }
-
-    /// The text without the scheme of a credential and white space.
+    /// The text without a credential's scheme and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// The values of all lines, and those within them.
+    /// The values of all lines, and the values inside them.
     static func values(of lines: Lines) -> [NamedValue] {
         lines.values.flatMap { place, values in
             values.compactMap { NamedValue($0, at: place, lines) }.flatMap { [$0] + $0.inner(depth: 0) }
@@ -63,7 +57,7 @@ struct NamedValue {
 
     // MARK: - Values in a value
 
-    /// What is in JSON, in the claims of a JWT, in a form, in markup and in other text.
+    /// The values inside JSON, a JWT's claims, a form, markup and other text.
     private func inner(depth: Int) -> [NamedValue] {
         guard depth < 4, kind != .number, !Array(text.utf8).places(ofAny: "{[=:<.").isEmpty else { return [] }
         let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
@@ -74,9 +68,9 @@ struct NamedValue {
                 $0.offset < $1.offset
             }
         } else {
-            // Times and plain URLs are in most bodies.
+            // Most bodies have times and plain URLs.
             let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
-            // HTML has JSON in attributes, with entities, and URLs have URLs. Without a backslash, a quote in a text would end it.
+            // HTML's attributes contain JSON with entities, and URLs contain URLs. Decoded, an escaped quote would end a text.
             let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
             found = isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
         }
@@ -84,28 +78,28 @@ struct NamedValue {
             (found[index].place, found[index].offset) = (place, offset)
             if isBracketed { found[index].names = names + found[index].names }
             if kind == .cookie, claims == nil { found[index].kind = .cookie }
-            found[index].isClaim = claims != nil
+            found[index].isClaim = isClaim || claims != nil
         }
         return found + found.flatMap { $0.text == text ? [] : $0.inner(depth: depth + 1) }
     }
 
-    /// Names and values in any text: of almost JSON and source code, of forms and URLs, of XML, and of HTML.
+    /// Names and values in any text: nearly valid JSON, source code, forms, URLs, XML and HTML.
     private static func pairs(in text: String) -> [NamedValue] {
         let hasTags = text.utf8.contains(UInt8(ascii: "<"))
         return expressions.filter { hasTags || !$0.isMarkup }.flatMap { expression, name, values, _ in
             expression.matches(in: text).compactMap { match in
                 guard let name = match[name], let value = values.lazy.compactMap({ match[$0] }).first else { return nil }
                 let (plain, isQuoted) = (Array(value.utf8).decodingEscapes(levels: 1).text, values.count == 1 || match[4] == nil)
-                // A word without quotes may be a part of a sentence.
+                // A word without quotes may be part of a sentence.
                 if isQuoted { return NamedValue(name, plain, isNumber: false) }
-                // Text has no types: a long number, as in `?Signature=790550856533`, is no count.
+                // A long number, as in `?Signature=790550856533`, is no count.
                 let isNumber = plain.isNumber && plain.isCommon
                 return plain.isCommon && !isNumber ? nil : NamedValue(name, plain, isNumber: isNumber)
             }
         }
     }
 
-    /// A value without quotes is on the line of its name.
+    /// A value without quotes is on the name's line.
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
@@ -122,13 +116,13 @@ struct NamedValue {
 // MARK: - Places
 
 extension String {
-    /// What the line at this place is of (`query`, `header`, `cookie`, `path` or nothing), and its names without the numbers of elements.
+    /// The first word of a request line's place (`query`, `header`, `cookie` or `path`), and the names without element numbers.
     var startAndNames: (start: String, names: [String]) {
         if let start = ["header", "cookie", "query", "path"].first(where: { hasPrefix("\($0) ") }) {
             let name = String(dropFirst(start.count + 1))
             return (start, start == "cookie" ? [name] : start == "path" ? [self] : name.split { ".[]".contains($0) }.map(String.init))
         }
-        // Each value of a large body asks, and tests are built without the optimizer: Foundation is faster than a loop.
+        // Runs for each value of a large body, in tests without the optimizer: Foundation is faster than a loop.
         let names = components(separatedBy: Self.marks).filter { !$0.isEmpty && !$0.utf8.allSatisfy(\.isDigit) }.map { name in
             name.removingPercentEncoding ?? name
         }
@@ -137,14 +131,14 @@ extension String {
 
     private static let marks = CharacterSet(charactersIn: ".@[]")
 
-    /// The place with all elements of an array as one: `body.items[].id`.
+    /// The place with one name for all elements: `body.items[].id`.
     var general: String { contains("[") ? Self.index.replacing(in: self) { _ in "[]" } : self }
 
     private static let index = Expression(#"\[\d*\]"#)
 }
 
 extension Lines {
-    /// What is in a response.
+    /// The lines of a response.
     init(_ response: RecordedExchange.Response) {
         var values: [String: [Value]] = [:]
         for (name, value) in response.headers {
@@ -158,13 +152,13 @@ extension Lines {
         self.init(values)
     }
 
-    /// What is in a body. A stream of lines or events is read line by line.
+    /// The lines of a body. Reads a stream of lines or events line by line.
     init(body: Data, streaming type: String) {
         guard type.mediaType.isStreamOfLines else {
             self.init(body: body, type: type)
             return
         }
-        // The `data` of an event is one text, although each of its lines has a name.
+        // The data of an event is one text.
         let isEvents = type.mediaType == "text/event-stream"
         let text = isEvents ? Self.data.replacing(in: [UInt8](body).text) { _ in "" } : [UInt8](body).text
         var values: [String: [Value]] = [:]
@@ -181,12 +175,12 @@ extension Lines {
 // MARK: - Texts
 
 extension String {
-    /// Whether a body of this media type comes line by line.
+    /// Whether this is the media type of a stream of lines or events.
     var isStreamOfLines: Bool {
         ["text/event-stream", "application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq"].contains(self)
     }
 
-    /// Whether this is a signed JSON Web Token (RFC 7519): the head, the claims and the signature.
+    /// Whether this is a signed JSON Web Token (RFC 7519): a head, claims and a signature.
     var isJWT: Bool {
         guard utf8.starts(with: "ey".utf8) else { return false }
         let parts = components(separatedBy: ".")
@@ -197,7 +191,7 @@ extension String {
         return parts[..<2].allSatisfy { Data(base64URL: $0)?.first == UInt8(ascii: "{") }
     }
 
-    /// The scheme of a credential with the space behind it, such as `Bearer `, and the rest.
+    /// A credential's scheme with the space, such as `Bearer `, and the rest.
     var splittingScheme: (scheme: String, text: String) {
         guard let space = firstIndex(where: { $0 == " " || $0 == "\t" }) else { return ("", self) }
         let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]

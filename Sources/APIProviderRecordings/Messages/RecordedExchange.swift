@@ -1,7 +1,7 @@
 public import APIProvider
 public import Foundation
 
-/// A request of a recording and its response, before they are written.
+/// A recording's request and response, before they are written.
 ///
 /// A recording's parameter `editing` changes the exchange in the file, and not the test's response.
 public struct RecordedExchange: Sendable {
@@ -9,7 +9,7 @@ public struct RecordedExchange: Sendable {
     public struct Response: Sendable {
         /// The status code.
         public var statusCode: Int
-        /// The header fields. Fields of one name are joined by a comma.
+        /// The header fields. A comma joins fields with one name.
         public var headers: HTTPHeaders
         /// The body, decompressed.
         public var body: Data
@@ -19,7 +19,7 @@ public struct RecordedExchange: Sendable {
 
     /// The method, such as `GET`.
     public var method: String
-    /// The sent URL, without its fragment.
+    /// The sent URL, without a fragment.
     public var url: String
     /// The header fields. Only those for comparison are written.
     public var headers: HTTPHeaders = [:]
@@ -31,19 +31,19 @@ public struct RecordedExchange: Sendable {
     /// The reason for a missing or incomplete response.
     var failure: String?
     var started = Date()
-    /// The places of the request and of the end of its response among all events of a recording.
+    /// The positions of the request and of the response's end among a recording's events.
     var order = (begin: 0, end: 0)
     /// The program's secrets.
     var markedSecrets: [String] = []
 
-    /// The app has left: a replay delivers the received part, and then nothing.
+    /// The app left: a replay delivers the received part, and then nothing.
     static let left = "the app left"
 
     init(method: String, url: String) { (self.method, self.url) = (method, url) }
 
     var type: String { headers["Content-Type"] ?? "" }
 
-    /// The method, and the URL without its user, query and fragment.
+    /// The method, and the URL without user, query and fragment.
     var summary: String {
         let text = URIReference(url)
         return "\(method) \(text.scheme.map { "\($0)://\(text.hostAndPort)" } ?? "")\(text.path)"

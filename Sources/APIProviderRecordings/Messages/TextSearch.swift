@@ -1,20 +1,20 @@
 import APIProvider
 
-/// Finds any of many texts, each of eight bytes or more, in one pass.
+/// Finds many texts, each with eight bytes or more, in one pass.
 ///
-/// It reads eight bytes at each place as one number. Tests are built without the optimizer, so its loop calls no function.
+/// Reads the eight bytes at each place as one number. Calls no function in the loop, because tests run without the optimizer.
 struct TextSearch: Sendable {
     private let texts: [[UInt8]]
-    /// The texts that have these eight bytes, and their offset there.
+    /// The texts with these eight bytes, and the offset there.
     private var owners: [UInt64: [(text: Int, offset: Int)]] = [:]
-    /// Whether a text may have eight bytes of this hash.
+    /// Whether a text may contain eight bytes with this hash.
     private var isOwned = [Bool](repeating: false, count: 1 << 16)
 
-    /// Texts of fewer than eight bytes are not looked for.
+    /// Ignores texts of fewer than eight bytes.
     init(_ texts: [[UInt8]]) {
         self.texts = texts
         for (index, text) in texts.enumerated() where text.count >= 8 {
-            // Keys of a service begin alike, and Base64 ends alike.
+            // A service's keys begin alike, and Base64 ends alike.
             let windows = [text.count - 8, (text.count - 8) / 2, 0].map { offset in
                 (window: text[offset..<offset + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }, offset: offset)
             }
@@ -26,7 +26,7 @@ struct TextSearch: Sendable {
 
     private static func hash(_ window: UInt64) -> Int { Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> 48) }
 
-    /// The places of the texts, and the index of each. Of those that overlap, the first and longest. A number is not found in a longer one.
+    /// The texts' places and indices. Of overlapping ones, finds the first and longest. Does not find a number in a longer one.
     func matches(in bytes: [UInt8]) -> [(range: Range<Int>, text: Int)] {
         guard !owners.isEmpty else { return [] }
         var found: [(range: Range<Int>, text: Int)] = []
@@ -46,7 +46,7 @@ struct TextSearch: Sendable {
         }
     }
 
-    /// The places of eight bytes that a text may have, and these bytes.
+    /// The places of eight bytes that may belong to a text, and these bytes.
     private func candidates(in bytes: [UInt8]) -> [(place: Int, window: UInt64)] {
         bytes.withUnsafeBufferPointer { buffer in
             isOwned.withUnsafeBufferPointer { table in

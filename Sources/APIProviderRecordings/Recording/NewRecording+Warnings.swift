@@ -3,27 +3,25 @@ import APIProviderMocks
 import Foundation
 
 extension NewRecording {
-    /// Sentences for somebody who commits the file.
-    ///
-    /// - Parameter sent: The exchanges with all their headers.
-    func findWarnings(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        var warnings = unusedNames(sent, comparison) + standingElsewhere.prefix(5)
+    /// - Parameter sent: The exchanges with all headers.
+    func findWarnings(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
+        var warnings = unusedNames(sent, options) + commonSecrets.prefix(5)
         let texts = Set(replacer.secrets.map(\.text))
-        let kept = replacer.finder.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.holdsSecret($0.key) }.keys.map {
+        let kept = replacer.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
             $0.isEmpty ? "a whole text" : $0
         }.sorted()
         if !kept.isEmpty {
             let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
             warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
         }
-        return warnings + untoldHeaders(sent, comparison)
+        return warnings + headersToCompare(sent, options)
             + replay.requestsToldApartByOrder.prefix(5).map {
                 "\($0) was sent with several secrets, which are told apart by their order."
             }
     }
 
-    /// Where secrets that are replaced only under their names still stand, the longest first.
-    private var standingElsewhere: [String] {
+    /// The other places of secrets that are replaced with their names only, the longest first.
+    private var commonSecrets: [String] {
         let all = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }
         let common = all.sorted { $0.text.utf8.count > $1.text.utf8.count }.prefix(50)
         return common.compactMap { secret in
@@ -36,10 +34,9 @@ extension NewRecording {
         }
     }
 
-    /// Of equal requests with several responses, the headers in which they differ and which are not stored. Ids of requests and times differ
-    /// in each.
-    private func untoldHeaders(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        let groups = Dictionary(grouping: sent.indices) { replay.file.entries[$0].request }.values.sorted { $0[0] < $1[0] }
+    /// The differences in headers that are not stored, between equal requests with several responses. Ids and times always differ.
+    private func headersToCompare(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
+        let groups = Dictionary(grouping: sent.indices) { replay.entries[$0].request }.values.sorted { $0[0] < $1[0] }
         return groups.compactMap { numbers in
             let exchanges = numbers.map { sent[$0] }, first = exchanges[0].response
             guard exchanges.contains(where: { $0.response?.body != first?.body || $0.response?.statusCode != first?.statusCode }) else {
@@ -47,7 +44,7 @@ extension NewRecording {
             }
             let names = Set(exchanges.flatMap { $0.headers.map(\.name) }).filter { name in
                 let values = exchanges.map { $0.headers[name] ?? "" }
-                return !comparison.stores(header: name) && Set(values).count > 1
+                return !options.stores(header: name) && Set(values).count > 1
                     && !values.contains { $0.looksRandom || $0.isNumber || $0.time != nil }
                     && !["user-agent", "accept-encoding", "date", "content-length"].contains(name.lowercased())
             }.sorted()
@@ -58,15 +55,15 @@ extension NewRecording {
         }
     }
 
-    /// The names that the test gives and nothing has.
-    private func unusedNames(_ sent: [RecordedExchange], _ comparison: Comparison) -> [String] {
-        let seen = replacer.finder.seenNames
-        let everything = Comparison(comparison.names, comparing: comparison.compared).varying(with: sent)
-        let places = Set(comparison.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
+    /// The test's names without a value.
+    private func unusedNames(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
+        let seen = replacer.seenNames
+        let everything = RecordingOptions(comparing: options.compared).varying(with: sent)
+        let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
         let unused =
-            [("hiding", comparison.names.hidden), ("keeping", comparison.names.kept)].flatMap { option, names in
+            [("hiding", options.hidden), ("keeping", options.kept)].flatMap { option, names in
                 names.filter { name in !seen.contains { $0.isField(name) } }.map { (option, $0) }
-            } + comparison.ignored.filter { name in !places.contains { $0.isPlace(named: name) } }.map { ("ignoring", $0) }
+            } + options.ignored.filter { name in !places.contains { $0.isPlace(named: name) } }.map { ("ignoring", $0) }
         return unused.map { "\($0): nothing is called \"\($1)\"." }
     }
 }

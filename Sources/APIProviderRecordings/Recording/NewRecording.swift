@@ -2,36 +2,33 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// The requests of a test and their responses, as a file.
+/// A test's requests and responses, as a file.
 struct NewRecording {
-    /// The old file if the server has not changed.
+    /// The old file for unchanged answers.
     let file: HARFile
-    /// The reasons why it cannot be written.
+    /// The reasons to write no file.
     private(set) var problems: [String]
-    /// What somebody who commits the file should know.
+    /// Sentences for whoever commits the file.
     private(set) var warnings: [String] = []
     let replacer: SecretReplacer
     let replay: Replay
 
     /// - Parameters:
-    ///   - exchanges: In the order in which they began.
-    ///   - old: The file that is there.
+    ///   - exchanges: In the order of the requests.
+    ///   - old: The earlier file.
     init(
-        _ exchanges: [RecordedExchange], _ comparison: Comparison, environment: [String: String] = [:], test: String, name: String,
+        _ exchanges: [RecordedExchange], _ options: RecordingOptions, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
     ) {
-        let comparison = comparison.varying(with: exchanges)
-        replacer = SecretReplacer(exchanges.map(comparison.stored), comparison, environment: environment)
+        let options = options.varying(with: exchanges)
+        let replacer = SecretReplacer(exchanges, options, environment: environment)
         let placeholders = replacer.placeholders
-        let recorded = RecordedFile(
-            replacer.exchanges, paths: exchanges.indices.map { "\(name): log.entries[\($0)]" }, problems: exchanges.map { _ in nil },
-            placeholders, comparison)
-        replay = Replay(recorded)
-        var log = HARFile.Log(entries: replacer.exchanges.map { HARFile.Entry($0) })
-        log._test = test
-        log._placeholders = placeholders.places.mapValues { $0.sorted().joined(separator: "; ") }
-        let replacer = replacer
-        file = old.flatMap { log.isSame(as: $0.log, comparison) && !$0.holdsSecret(of: replacer) ? $0 : nil } ?? HARFile(log: log)
+        let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)
+        (self.replacer, replay) = (replacer, Replay(new, options))
+        // The old file may contain a secret that the test did not hide then.
+        file =
+            old.flatMap { new.isSame(as: $0, options) && !replacer.containsSecret(String(decoding: $0.data, as: UTF8.self)) ? $0 : nil }
+            ?? new
         problems = exchanges.enumerated().compactMap { index, exchange in
             guard let coding = exchange.headers["Content-Encoding"], !coding.isField("identity"), !exchange.body.isEmpty else { return nil }
             return
@@ -39,20 +36,20 @@ struct NewRecording {
                 + "uncompressed."
         }
         problems += replacer.problems
-        for (label, places) in placeholders.places.sorted(by: { $0.key < $1.key }) where places.contains(where: replacer.holdsSecret) {
+        for (label, places) in placeholders.places.sorted(by: { $0.key < $1.key }) where places.contains(where: replacer.containsSecret) {
             problems.append("A secret is the name of a member around \(label). Give that member another name with editing:.")
         }
         if problems.isEmpty { problems = replayProblems() }
-        warnings = findWarnings(exchanges, comparison)
+        warnings = findWarnings(exchanges, options)
     }
 
-    // MARK: - The replay before it is written
+    // MARK: - The replay before writing
 
-    /// The requests that do not find their own entries if the app has other secrets. When a request is sent, the replay knows those alone that
-    /// had ended before: others that were in flight may come later.
+    /// Replays an app's requests with other secrets, and returns those without their own entries. Each request follows the ended ones
+    /// alone: those in flight may come later.
     private func replayProblems() -> [String] {
         let exchanges = replacer.exchanges
-        let sent = exchanges.map(replay.file.placeholders.withOtherSecrets)
+        let sent = exchanges.map(replay.placeholders.withOtherSecrets)
         let begins = exchanges.enumerated().map { (order: $1.order.begin, isEnd: false, index: $0) }
         let ends = exchanges.enumerated().map { (order: $1.order.end, isEnd: true, index: $0) }
         var replay = replay
@@ -67,8 +64,8 @@ struct NewRecording {
                 return "\(exchange.summary) finds no entry in a replay, where requests in flight may change places. \(failure.description)"
             case .success(let choice):
                 let found = choice.number
-                // Nobody can tell two equal requests apart, not even the server.
-                if replay.file.entries[found].request == replay.file.entries[index].request { return nil }
+                // Not even the server tells equal requests apart.
+                if replay.entries[found].request == replay.entries[index].request { return nil }
                 return exchanges[found].order.end > exchange.order.begin
                     ? "Two requests at once differ only in a secret: \(exchange.summary). A replay cannot tell them apart: send one after the other."
                     : "\(exchange.summary) gets the response of entry \(found) in a replay, and not that of entry \(index), because it sends a secret "
@@ -78,35 +75,26 @@ struct NewRecording {
     }
 }
 
-// MARK: - A server that has not changed
+// MARK: - Unchanged answers
 
 extension HARFile {
-    /// Whether the file has a secret in clear, because the test hides it only now.
-    fileprivate func holdsSecret(of replacer: SecretReplacer) -> Bool {
-        (try? data).map { replacer.holdsSecret(String(decoding: $0, as: UTF8.self)) } ?? true
-    }
-}
-
-extension HARFile.Log {
-    /// Whether all entries say the same as those of the old file, but for times and for headers that are new in each response.
-    fileprivate func isSame(as old: HARFile.Log, _ comparison: Comparison) -> Bool {
-        guard _test == old._test, _placeholders == old._placeholders, entries.count == old.entries.count else { return false }
-        let placeholders = Placeholders((_placeholders ?? [:]).mapValues { _ in [] })
-        return zip(entries, old.entries).allSatisfy { new, old in
-            guard let new = new.exchange()?.exchange, let old = old.exchange()?.exchange else { return false }
-            return new.isSame(as: old, comparison, placeholders)
+    /// Whether all entries equal the old ones, except for times and for headers that change in each response.
+    fileprivate func isSame(as old: HARFile, _ options: RecordingOptions) -> Bool {
+        guard let placeholders, test == old.test, placeholders.places == old.placeholders?.places, entries.count == old.entries.count else {
+            return false
         }
+        return zip(entries, old.entries).allSatisfy { $0.exchange.isSame(as: $1.exchange, options, placeholders) }
     }
 }
 
 extension RecordedExchange {
-    fileprivate func isSame(as old: RecordedExchange, _ comparison: Comparison, _ placeholders: Placeholders) -> Bool {
+    fileprivate func isSame(as old: RecordedExchange, _ options: RecordingOptions, _ placeholders: Placeholders) -> Bool {
         let (headers, oldHeaders) = (response?.headers ?? [:], old.response?.headers ?? [:])
-        // In a header with a placeholder, the old file may have the secret as it came.
+        // The old file may contain the secret of such a header.
         let withSecrets = headers.filter { placeholders.places[$1] != nil || !placeholders.occurrences(in: $1).isEmpty }.map(\.name)
         return failure == old.failure && response?.statusCode == old.response?.statusCode
             && Set(headers.map { $0.name.lowercased() }) == Set(oldHeaders.map { $0.name.lowercased() })
-            && comparison.request(self, placeholders) == comparison.request(old, placeholders)
+            && options.request(self, placeholders) == options.request(old, placeholders)
             && placeholders.canonical(response?.body ?? Data()) == placeholders.canonical(old.response?.body ?? Data())
             && (["Content-Type", "Location", "Link", "Set-Cookie", "Cache-Control"] + withSecrets).allSatisfy { name in
                 let values = [headers[name], oldHeaders[name]].map { value in

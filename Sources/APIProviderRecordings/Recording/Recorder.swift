@@ -8,17 +8,16 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Sends the requests of a scope to the server, and keeps the responses.
+/// Sends a scope's requests to the server, and keeps the responses.
 ///
-/// Every request is sent as a stream, so nothing waits for the end of a stream of events. Redirects are responses, for the sender to
-/// follow.
+/// Sends every request as a stream, so that nothing waits for a stream's end. Redirects are responses, for the sender to follow.
 final class Recorder: Sendable {
     private struct Item {
         var exchange: RecordedExchange
         var isEnded = false
         let cancellation: any Disposable
 
-        /// - Parameter failure: Why the response ends early. The app has the part that has come.
+        /// - Parameter failure: The reason for an early end, after the part so far.
         mutating func end(at order: Int, _ failure: String?) {
             isEnded = true
             (exchange.order.end, exchange.failure) = (order, failure)
@@ -49,7 +48,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// Cancels running requests, and sends nothing more. Later data is not kept.
+    /// Cancels running requests, and sends nothing more. Drops later data.
     func close() {
         let open = state.withLock { state in
             state.isClosed = true
@@ -60,7 +59,8 @@ final class Recorder: Sendable {
 
     // MARK: - Asking the server
 
-    /// The answer of the server. Sends and cancels on a background queue, because the caller may be URLSession's loading thread.
+    /// The server's answer. Sends and cancels on a background queue: the caller may be URLSession's loading thread, and busy tasks may keep a
+    /// new task waiting.
     func answer(to request: PreparedRequest) -> Answer {
         Answer { [self] deliver in
             let cancellation = SerialDisposable()
@@ -100,7 +100,7 @@ final class Recorder: Sendable {
         }
     }
 
-    /// The answer, whose body comes as it is read. Dispose the disposable to stop reading.
+    /// The answer, with a body that follows. Dispose the disposable to stop reading.
     private func read(_ response: APIResponse, _ number: Int) -> (answer: Answer, reading: any Disposable) {
         let (head, feed) = (response.headWithoutEncoding, StreamFeed())
         withItem(number) { item in
@@ -154,6 +154,6 @@ extension APIResponse {
 }
 
 extension Error {
-    /// The error inside a transport's.
+    /// The error inside a transport's error.
     fileprivate var withoutRequest: any Error { (self as? APIError)?.underlying ?? self }
 }

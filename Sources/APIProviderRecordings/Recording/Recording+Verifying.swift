@@ -3,17 +3,21 @@ import APIProviderMocks
 import Foundation
 
 extension Recording {
-    /// What the server answers otherwise than it did: the requests that are new or gone, statuses, media types, and the lines of responses
-    /// whose kind is another. Other values and more members are no change.
-    func changes(of exchanges: [RecordedExchange], since old: RecordedFile) -> [String] {
-        let new = newRecording(of: exchanges, test: "").replay.file
-        var replay = Replay(old)
+    /// Throws an error for a server with other answers: new and missing requests, other statuses and media types, and lines of another kind.
+    /// Other values and more members are no change.
+    func check(_ exchanges: [RecordedExchange], against old: Replay, _ command: String) throws {
+        let new = newRecording(of: exchanges, test: "").replay
+        var replay = old
         let changes = new.entries.flatMap { entry in
             let recorded = try? replay.entry(for: new.placeholders.withOtherSecrets(entry.exchange)).get()
             let found = recorded.map { old.entries[$0].exchange.changes(in: entry.exchange) } ?? ["it is new"]
             return found.map { "\(entry.exchange.summary): \($0)" }
         }
-        return changes + replay.unused.map { "\($0.exchange.summary): it is gone" }
+        let lines = changes + replay.unused.map { "\($0.exchange.summary): it is gone" }
+        guard !lines.isEmpty else { return }
+        throw MockFailure(
+            "The server no longer answers as \(file.lastPathComponent) says:\n\(lines.joined(separator: "\n"))\nTo take its answers, record "
+                + "again: \(command)")
     }
 }
 
@@ -25,7 +29,7 @@ extension RecordedExchange {
         guard types[0] == types[1] else { return ["the media type was \(types[0]), is \(types[1])"] }
         let (old, new) = (response?.kinds ?? [:], other.response?.kinds ?? [:])
         return old.sorted { $0.key < $1.key }.compactMap { place, was in
-            // An element of an empty array, and what is in it, may come again.
+            // An empty array may get elements again.
             let parent = String(place[..<(place.lastIndex { ".[".contains($0) } ?? place.startIndex)])
             guard let kinds = new[place] ?? (new[parent] == nil || place.hasSuffix("[]") ? nil : ["gone"]), !kinds.isSubset(of: was) else {
                 return nil
@@ -36,7 +40,7 @@ extension RecordedExchange {
 }
 
 extension RecordedExchange.Response {
-    /// The kinds of the values at each general place of the body.
+    /// The values' kinds at each general place of the body.
     fileprivate var kinds: [String: Set<String>] {
         Lines(body: body, streaming: type).values.reduce(into: [:]) {
             $0["body".appending($1.key.general), default: []].formUnion($1.value.map(\.name))
@@ -45,7 +49,7 @@ extension RecordedExchange.Response {
 }
 
 extension Lines.Value {
-    /// Its kind in a sentence.
+    /// The kind in a sentence.
     fileprivate var name: String {
         switch kind {
         case .text: "a text"

@@ -3,9 +3,9 @@ import APIProviderMocks
 import Foundation
 import MiniRx
 
-/// A recording that a test names: where its file is, what of it is secret, and what is compared.
+/// A test's recording: the file, the secret names, and the comparison.
 package struct Recording: Sendable {
-    /// The use that a test makes of its recording, as the variable MOCK_NETWORK of the environment says.
+    /// A test's use of the recording, by the environment's MOCK_NETWORK.
     package enum Mode: String, Sendable {
         case replay = ""
         case record, verify
@@ -19,37 +19,34 @@ package struct Recording: Sendable {
         }
     }
 
-    let name: String
+    private let name: String
     let file: URL
-    let comparison: Comparison
+    let options: RecordingOptions
     private let editing: @Sendable (inout RecordedExchange) -> Void
     private let transport: (any Transport)?
     private let environment: [String: String]
+    private var fileName: String { file.lastPathComponent }
 
-    /// - Parameter filePath: The source file of the test. The recording is in the folder Recordings beside it.
+    /// - Parameter filePath: The test's source file, beside the folder Recordings.
     package init(
-        _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
-        comparing compared: [String] = [], repeating repeated: [String] = [],
-        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
-        from transport: (any Transport)? = nil, filePath: String,
+        _ name: String, _ options: RecordingOptions = RecordingOptions(),
+        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, from transport: (any Transport)? = nil, filePath: String,
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        (self.name, self.editing, self.transport, self.environment) = (name, editing, transport, environment)
+        (self.name, self.options, self.editing) = (name, options, editing)
+        (self.transport, self.environment) = (transport, environment)
         file = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings/\(name).har")
-        comparison = Comparison(
-            SecretNames(hiding: hidden, keeping: kept), ignoring: ignored, comparing: compared, repeating: repeated,
-            forAnyHost: isForAnyHost)
     }
 
     /// Runs a test in the current scope with this recording.
     ///
     /// - Parameters:
-    ///   - mode: The use of the recording. `nil` asks the environment.
-    ///   - test: The function of the test, for messages and for `swift test --filter`.
-    ///   - place: The place in the source that names the recording.
-    ///   - hasFailed: Whether the test has failed without an error.
-    ///   - warn: Gets a sentence about what is not an error.
-    /// - Throws: The error of the test. If it passes, an error with what `verify` has found, or why the file cannot be written.
+    ///   - mode: The recording's use. `nil` asks the environment.
+    ///   - test: The test's function, for messages and for `swift test --filter`.
+    ///   - place: The recording's place in the source.
+    ///   - hasFailed: Whether the test failed without an error.
+    ///   - warn: Gets a sentence about anything but an error.
+    /// - Throws: The test's error. After a passed test, an error with the changes that `verify` finds, or the reason for no file.
     package func run<R>(
         _ mode: Mode? = nil, test: String, at place: String, isolation: isolated (any Actor)? = #isolation,
         hasFailed: () -> Bool = { false }, warn: (String) -> Void, _ operation: () async throws -> R
@@ -61,165 +58,130 @@ package struct Recording: Sendable {
         let function = test.functionName
         let owner = "\(place.prefix { $0 != ":" }) \(function)"
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
-        switch mode {
-        case .replay: return try await replay(command, hasFailed, warn, operation)
-        case .record: return try await record(owner, hasFailed, warn, operation)
-        case .verify:
-            let old = try readFile(orMakeItBy: command)
-            let (result, exchanges) = try await ask(operation)
-            guard !hasFailed() else { return result }
-            let changes = changes(of: exchanges, since: old)
-            guard changes.isEmpty else {
-                throw MockFailure(
-                    "The server no longer answers as \(file.lastPathComponent) says:\n\(changes.joined(separator: "\n"))\nTo take its answers, "
-                        + "record again: \(command)")
-            }
-            return result
-        }
-    }
-
-    /// Runs a test whose requests are sent to the server.
-    private func ask<R>(
-        isolation: isolated (any Actor)? = #isolation, _ operation: () async throws -> R
-    ) async throws -> (result: R, exchanges: [RecordedExchange]) {
-        let recorder = Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
-        defer { recorder.close() }
-        let names = comparison.names
+        if mode == .record { _ = try oldFile(of: owner) }
+        let old = mode == .record ? Replay(HARFile([]), options) : try readReplay(orRecordBy: command)
+        let replay = Locked(old)
+        let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
+        defer { recorder?.close() }
         MockURLProtocol.add(
-            AnswerSource(log: { [RecordedTraffic(exchanges: recorder.exchanges, names: names)] }) { .answer(recorder.answer(to: $0)) })
-        let result = try await operation()
-        var exchanges = recorder.exchanges
+            AnswerSource(log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }) { request in
+                recorder.map { .answer($0.answer(to: request)) }
+                    ?? replay.choose(request, hint: "\n\nIf the test is right, record it again: \(command)")
+            })
+        let scope = MockURLProtocol.current
+        let result: Result<R, any Error>
+        do { result = .success(try await operation()) } catch { result = .failure(error) }
+        guard case .success(let value) = result, !hasFailed() else {
+            if mode == .record { warn("\(fileName) was not written, because the test has failed.") }
+            return try result.get()
+        }
+        var exchanges = recorder?.exchanges ?? []
         for index in exchanges.indices { editing(&exchanges[index]) }
-        return (result, exchanges)
+        switch mode {
+        case .replay: try checkUse(of: replay, isReset: scope.sources.isEmpty, command, warn)
+        case .record: try write(exchanges, isReset: scope.sources.isEmpty, owner, warn)
+        case .verify: try check(exchanges, against: old, command)
+        }
+        return value
     }
 
     func newRecording(of exchanges: [RecordedExchange], test: String, replacing old: HARFile? = nil) -> NewRecording {
-        NewRecording(exchanges, comparison, environment: environment, test: test, name: file.lastPathComponent, replacing: old)
+        NewRecording(exchanges, options, environment: environment, test: test, name: fileName, replacing: old)
     }
 }
 
-/// The requests that a recording has sent, and the names whose values are secret in all requests of its test.
+/// A recording's sent requests, and the options for secrets in all requests.
 struct RecordedTraffic: Sendable {
     let exchanges: [RecordedExchange]
-    let names: SecretNames
+    let options: RecordingOptions
 }
 
 // MARK: - Recording
 
 extension Recording {
-    private func record<R>(
-        _ owner: String, isolation: isolated (any Actor)? = #isolation, _ hasFailed: () -> Bool, _ warn: (String) -> Void,
-        _ operation: () async throws -> R
-    ) async throws -> R {
-        _ = try oldFile(of: owner)
-        let scope = MockURLProtocol.current
-        let notWritten = "\(file.lastPathComponent) was not written, because"
-        let (result, exchanges): (R, [RecordedExchange])
-        do { (result, exchanges) = try await ask(operation) } catch {
-            warn("\(notWritten) the test has failed.")
-            throw error
-        }
-        guard !hasFailed() else {
-            warn("\(notWritten) the test has failed.")
-            return result
-        }
-        guard !scope.sources.isEmpty else { throw MockFailure("\(notWritten) MockURLProtocol.reset() has removed what was recorded.") }
+    private func write(_ exchanges: [RecordedExchange], isReset: Bool, _ owner: String, _ warn: (String) -> Void) throws {
+        let notWritten = "\(fileName) was not written, because"
+        guard !isReset else { throw MockFailure("\(notWritten) MockURLProtocol.reset() has removed what was recorded.") }
         guard !exchanges.isEmpty else {
-            throw MockFailure(
-                MockURLProtocol.requests.isEmpty
-                    ? MockURLProtocol.noRequestReport(configuredAnswer: "The recording \(file.lastPathComponent)")
-                    : "\(notWritten) the stubs of the test have answered all its requests.")
+            try checkRequests()
+            throw MockFailure("\(notWritten) the stubs of the test have answered all its requests.")
         }
-        // Another process may have written it since.
+        // Another process may have written the file since.
         let old = try oldFile(of: owner)
-        let new = newRecording(of: exchanges, test: owner, replacing: old?.file)
-        guard new.problems.isEmpty else {
-            let more = new.problems.count > 5 ? "\nand \(new.problems.count - 5) more" : ""
-            throw MockFailure("\(file.lastPathComponent) was not written:\n\(new.problems.prefix(5).joined(separator: "\n"))\(more)")
+        let new = newRecording(of: exchanges, test: owner, replacing: old)
+        guard new.problems.isEmpty else { throw MockFailure("\(fileName) was not written:\n\(new.problems.firstLines)") }
+        // Some file systems do not tell case apart.
+        guard Self.written.withLock({ $0.insert(file.path.lowercased()).inserted }) else {
+            throw MockFailure(
+                "\(fileName) was recorded already in this process. Name one recording for each test and each argument, and run the test once."
+            )
         }
-        try FilesInUse.register(file)
-        let data = try new.file.data
-        if data != old?.data {
+        if new.file.data != old?.data {
             try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-            try PartialFile.replace(file, with: data)
+            try PartialFile.replace(file, with: new.file.data)
         }
-        if !new.warnings.isEmpty { warn("\(file.lastPathComponent):\n\(new.warnings.joined(separator: "\n"))") }
-        return result
+        if !new.warnings.isEmpty { warn("\(fileName):\n\(new.warnings.joined(separator: "\n"))") }
     }
 
-    /// The file that this test has recorded; `nil` if there is none.
+    /// The files that this process wrote.
+    private static let written = Locked<Set<String>>([])
+
+    /// The file of this test's earlier recording, if any.
     ///
-    /// - Throws: If the file is another test's or another program's.
-    private func oldFile(of owner: String) throws -> (data: Data, file: HARFile)? {
+    /// - Throws: For another test's or another program's file.
+    private func oldFile(of owner: String) throws -> HARFile? {
         guard let data = try? Data(contentsOf: file) else { return nil }
-        let name = file.lastPathComponent
-        guard let old = try? HARFile(data, name: name), let other = old.log._test, old.log._placeholders != nil else {
-            throw MockFailure("\(name) is no recording of a test, and is not written over. Name this one differently, or delete \(name).")
+        guard let old = try? HARFile(data, name: fileName), let other = old.test, old.placeholders != nil else {
+            throw MockFailure(
+                "\(fileName) is no recording of a test, and is not written over. Name this one differently, or delete \(fileName).")
         }
         guard other == owner else {
             throw MockFailure(
-                "\(name) belongs to \(other). Name this one differently, or delete \(name) if that test is gone or has another name.")
+                "\(fileName) belongs to \(other). Name this one differently, or delete \(fileName) if that test is gone or has another name."
+            )
         }
-        return (data, old)
-    }
-}
-
-/// The files that tests of this process have recorded.
-private enum FilesInUse {
-    /// The paths in lower case: some file systems do not tell case apart.
-    private static let paths = Locked<Set<String>>([])
-
-    static func register(_ file: URL) throws {
-        guard !paths.withLock({ $0.insert(file.path.lowercased()).inserted }) else { return }
-        throw MockFailure(
-            "\(file.lastPathComponent) was recorded already in this process. Name one recording for each test and each argument, and run the "
-                + "test once.")
+        return old
     }
 }
 
 // MARK: - Replaying
 
 extension Recording {
-    private func readFile(orMakeItBy command: String) throws -> RecordedFile {
+    private func readReplay(orRecordBy command: String) throws -> Replay {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
         }
-        return RecordedFile(try HARFile(data, name: file.lastPathComponent), name: file.lastPathComponent, comparison)
+        return Replay(try HARFile(data, name: fileName), options)
     }
 
-    private func replay<R>(
-        isolation: isolated (any Actor)? = #isolation, _ command: String, _ hasFailed: () -> Bool, _ warn: (String) -> Void,
-        _ operation: () async throws -> R
-    ) async throws -> R {
-        let recorded = try readFile(orMakeItBy: command)
-        let source = ReplaySource(recorded, hint: "If the test is right, record it again: \(command)")
-        let names = comparison.names
-        MockURLProtocol.add(AnswerSource(log: { [RecordedTraffic(exchanges: [], names: names)] }) { source.choose($0) })
-        let scope = MockURLProtocol.current
-        let result = try await operation()
-        guard !hasFailed(), !scope.sources.isEmpty else { return result }
-        if MockURLProtocol.requests.isEmpty {
-            throw MockFailure(MockURLProtocol.noRequestReport(configuredAnswer: "The recording \(file.lastPathComponent)"))
-        }
-        let unused = source.unused.filter { $0.problem == nil }.map { "\($0.exchange.summary) (\($0.path))" }
-        if !unused.isEmpty {
-            let more = unused.count > 5 ? "\nand \(unused.count - 5) more" : ""
-            warn(
-                "\(file.lastPathComponent) has entries that no request used:\n\(unused.prefix(5).joined(separator: "\n"))\(more)\nTo remove "
-                    + "them, record again: \(command)")
-        }
-        return result
+    private func checkUse(of replay: Locked<Replay>, isReset: Bool, _ command: String, _ warn: (String) -> Void) throws {
+        guard !isReset else { return }
+        try checkRequests()
+        let unused = replay.withLock(\.unused).filter { $0.problem == nil }.map { "\($0.exchange.summary) (\($0.path))" }
+        guard !unused.isEmpty else { return }
+        warn("\(fileName) has entries that no request used:\n\(unused.firstLines)\nTo remove them, record again: \(command)")
+    }
+
+    /// Throws if the test sent no request.
+    private func checkRequests() throws {
+        guard MockURLProtocol.requests.isEmpty else { return }
+        throw MockFailure(MockURLProtocol.noRequestReport(configuredAnswer: "The recording \(fileName)"))
     }
 }
 
+extension [String] {
+    /// Five lines, and the others' number.
+    fileprivate var firstLines: String { (prefix(5) + (count > 5 ? ["and \(count - 5) more"] : [])).joined(separator: "\n") }
+}
+
 extension String {
-    /// The name of a function, without its parameters and the backticks of a raw identifier.
+    /// A function's name, without parameters and a raw identifier's backticks.
     fileprivate var functionName: String {
         let name = hasSuffix(")") ? lastIndex(of: "(").map { self[..<$0] } ?? self[...] : self[...]
         return name.hasPrefix("`") && name.hasSuffix("`") && name.count > 1 ? String(name.dropFirst().dropLast()) : String(name)
     }
 
-    /// The name as a word for a shell that is a regular expression which matches it.
+    /// The name as a regular expression, in a shell's quotes if needed.
     fileprivate var filterWord: String {
         let expression = NSRegularExpression.escapedPattern(for: self)
         let isPlain = utf8.allSatisfy { $0.isLetter || $0.isDigit || $0 >= 0x80 || $0 == UInt8(ascii: "_") }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A text of a request in which the placeholders of the test's and the environment's secrets match other texts.
+/// A request's text with placeholders for other texts: for the secrets of the test and the environment.
 struct Pattern: Sendable {
-    /// What is before, between and after the placeholders.
+    /// The texts before, between and after the placeholders.
     private let literals: [[UInt8]]
     private let placeholders: [String]
-    /// The placeholders that take a text here. Others must have the text that they have elsewhere.
+    /// The placeholders that take any text here. Others match only the text that they took elsewhere.
     private let free: Set<String>
-    /// Whether the text is another in each request, and is not kept.
-    private let isForgotten: Bool
+    /// Whether the text changes in each request.
+    private let isSignature: Bool
 
-    /// `nil` if no placeholder in the text matches others.
+    /// `nil` without such a placeholder.
     init?(_ text: String, at place: String, _ all: Placeholders) {
         let (bytes, found) = (Array(text.utf8), all.occurrences(in: text, at: place).filter { !all.isFromResponse($0.placeholder) })
         guard !found.isEmpty else { return nil }
@@ -18,16 +18,16 @@ struct Pattern: Sendable {
         literals = zip(starts, ends).map { Array(bytes[$0..<$1]) }
         placeholders = found.map(\.placeholder)
         free = Set(placeholders.filter { all.places[$0]?.contains(place) == true })
-        isForgotten = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains {
+        isSignature = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains {
             "query \($0)" == place.lowercased()
         }
     }
 
-    /// Whether a placeholder takes a text here.
-    var isFree: Bool { !free.isEmpty }
+    /// Whether a placeholder takes any text here.
+    var takesText: Bool { !free.isEmpty }
 
     func matches(_ text: String, _ bindings: inout Bindings) -> Bool {
-        guard !isForgotten else { return true }
+        guard !isSignature else { return true }
         let bytes = Array(text.utf8)
         guard bytes.starts(with: literals[0]) else { return false }
         var start = literals[0].count
@@ -35,7 +35,7 @@ struct Pattern: Sendable {
             let isLast = literal.offset == placeholders.count - 1
             let end = isLast ? bytes.count - literal.element.count : bytes.firstOffset(of: literal.element, from: start) ?? start
             guard start <= end, bytes[end...].starts(with: literal.element),
-                bindings.takes(Array(bytes[start..<end]).text, for: placeholder, isFree: free.contains(placeholder))
+                bindings.bind(Array(bytes[start..<end]).text, to: placeholder, isFree: free.contains(placeholder))
             else { return false }
             start = end + literal.element.count
         }
@@ -43,24 +43,24 @@ struct Pattern: Sendable {
     }
 }
 
-/// The texts that placeholders have in one replay.
+/// The placeholders' texts in one replay.
 struct Bindings: Sendable {
     private let placeholders: Placeholders
     private(set) var texts: [String: String] = [:]
-    /// The texts of eight bytes or more, each behind the beginning of its placeholder. No other placeholder of that beginning has it.
+    /// The texts of eight bytes or more, behind their placeholders' labels. No two placeholders with one label share such a text.
     private var taken: Set<[UInt8]> = []
 
     init(_ placeholders: Placeholders) { self.placeholders = placeholders }
 
-    /// Whether a placeholder may stand for a text. If it has none, it has this one from now on.
-    mutating func takes(_ text: String, for placeholder: String, isFree: Bool) -> Bool {
+    /// Returns whether the placeholder may stand for the text, which becomes the placeholder's text.
+    mutating func bind(_ text: String, to placeholder: String, isFree: Bool) -> Bool {
         if let known = texts[placeholder] {
-            // It may stand in one place with escapes, and in another without.
+            // One place may need escapes that another does not.
             let (known, text) = (known.decodingEscapes, text.decodingEscapes)
             return known.hasSameBytes(as: text) || known.hasSameBytes(as: text.replacingOccurrences(of: "+", with: " "))
         }
         guard isFree else { return text == placeholder }
-        // Whoever sends a secret of a response here does not send the secret of the test.
+        // A response's secret is not the test's secret.
         guard !placeholders.occurrences(in: text).contains(where: { placeholders.isFromResponse($0.placeholder) }) else { return false }
         let label = placeholder.lastIndex(of: "-").map { placeholder[..<$0] } ?? ""
         if label == "state" || label == "nonce", !text.looksRandom { return false }

@@ -2,24 +2,21 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A line in which a request differs from an entry.
-private struct Difference: CustomStringConvertible {
-    let mismatch: Mismatch
-    /// Whether the app makes such a value anew in each run.
-    let isMadeAnew: Bool
-
-    var place: String { mismatch.name }
-
-    var description: String { "\(place): expected \(mismatch.expected), got \(mismatch.actual)" }
+/// A line with another value in the request than in the entry.
+private struct Difference {
+    let place: String
+    let description: String
+    /// Whether the app creates such a value in each run.
+    let isGenerated: Bool
 
     /// The name for `ignoring`.
     var name: String { place.hasPrefix("body.") ? String(place.general.dropFirst(5)) : place.startAndNames.names.last ?? "" }
 }
 
 extension Replay {
-    /// The nearest entries and what differs, for a request that none answers. It shows no secret of the request.
-    func failure(of exchange: RecordedExchange, _ request: ComparedRequest) -> Failure {
-        let found = file.entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
+    /// The nearest entries and their differences from a request without an answer. Shows no secret of the request.
+    func failure(of exchange: RecordedExchange, _ request: Lines) -> Failure {
+        let found = entries.map { (entry: $0, differences: differences(of: $0, exchange, request)) }
         let near = found.enumerated().sorted { ($0.element.differences.count, $0.offset) < ($1.element.differences.count, $1.offset) }
             .prefix(3).map(\.element)
         guard let nearest = near.first?.differences else { return Failure(description: "The recording has no entries.") }
@@ -29,55 +26,58 @@ extension Replay {
             : "None of the \(found.count) entries of the recording answers it. The nearest:"
         for (entry, differences) in near {
             text += "\n\n    \(entry.exchange.summary) (\(entry.path))"
-            for difference in differences.prefix(4) { text += "\n    \(difference)" }
+            for difference in differences.prefix(4) { text += "\n    \(difference.description)" }
             if differences.count > 4 { text += "\n    and \(differences.count - 4) more" }
         }
         if !nearest.isEmpty, nearest.allSatisfy({ $0.place == "host" }) {
             text += "\n\nTo answer the requests to any host, pass forAnyHost: true."
         }
-        guard !nearest.isEmpty, nearest.allSatisfy(\.isMadeAnew) else { return Failure(description: text) }
+        guard !nearest.isEmpty, nearest.allSatisfy(\.isGenerated) else { return Failure(description: text) }
         let names = Set(nearest.map { "\"\($0.name)\"" }).sorted().joined(separator: ", ")
         let fileName = nearest.contains { $0.name.hasSuffix("filename") } ? "give the upload a fileName:, or " : ""
-        text += "\n\nThe app makes this anew in each run, so recording it again does not help: \(fileName)pass ignoring: [\(names)]."
+        text += "\n\nThe app creates this in each run, so recording it again does not help: \(fileName)pass ignoring: [\(names)]."
         return Failure(description: text, isCuredByRecording: false)
     }
 
-    private func differences(of entry: RecordedFile.Entry, _ exchange: RecordedExchange, _ request: ComparedRequest) -> [Difference] {
+    private func differences(of entry: Entry, _ exchange: RecordedExchange, _ request: Lines) -> [Difference] {
         var bindings = bindings
-        let otherCookies = request.cookies.values.keys.sorted().filter { !entry.matches($0, request, &bindings) }
-        var isMatching = Dictionary(uniqueKeysWithValues: entry.places.map { ($0, entry.matches($0, request, &bindings)) })
-        if file.comparison.isForAnyHost { isMatching["host"] = true }
-        // A placeholder that the app sends as it is may be equal, and no match.
-        let equal = isMatching.filter { !$0.value && entry.request[$0.key] == request[$0.key] }.keys.sorted()
-        let lines = entry.request.lines.places(differingFrom: request.lines).filter { isMatching[$0] != true }
-        return (lines + equal + otherCookies).map { place in
-            let values = [entry.request[place].first, request[place].first]
+        let cookies = request.values.keys.filter(\.isCookie).sorted().filter { !entry.matches($0, request, &bindings) }
+        var isMatching = Dictionary(uniqueKeysWithValues: entry.holes.map { ($0, entry.matches($0, request, &bindings)) })
+        if options.isForAnyHost { isMatching["host"] = true }
+        // A placeholder that the app sends literally is equal, and no match.
+        let equal = isMatching.filter { !$0.value && entry.request.values[$0.key] == request.values[$0.key] }.keys.sorted()
+        let lines = entry.request.places(differingFrom: request).filter { !$0.isCookie && isMatching[$0] != true }
+        return (lines + equal + cookies).map { place in
+            let values = [entry.request.values[place]?.first, request.values[place]?.first]
             var shown = values.map { value in
                 guard let value, value.kind == .text, isSecret(value, at: place, exchange) else { return value?.description ?? "nothing" }
                 return value.text.isEmpty ? "an empty text" : "another text"
             }
             if equal.contains(place) { shown[0] = "the text that it stands for" }
             let texts = values.map { $0?.text ?? "" }
+            let mismatch = Mismatch(place, expected: shown[0], actual: shown[1])
             return Difference(
-                mismatch: Mismatch(place, expected: shown[0], actual: shown[1]),
-                isMadeAnew: place != "body" && texts[0].isMadeAnew(at: entry.exchange.started, as: texts[1]))
+                place: place, description: "\(place): expected \(mismatch.expected), got \(mismatch.actual)",
+                isGenerated: place != "body" && texts[0].isGenerated(at: entry.exchange.started, as: texts[1]))
         }
     }
 
     private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
-        guard file.placeholders.places[value.text] == nil else { return false }
+        guard placeholders.places[value.text] == nil else { return false }
         return exchange.markedSecrets.contains { Array(value.text.utf8).contains($0) }
-            || NamedValue(value, at: place).flatMap { file.comparison.names.label(of: $0, inResponse: false) } != nil
+            || NamedValue(value, at: place).flatMap { options.label(of: $0, inResponse: false) } != nil
     }
 }
 
 // MARK: - Texts
 
 extension String {
-    /// Whether a program makes such values anew in each run: texts with UUIDs, times of the run, and random texts of one length.
+    /// Whether a program creates such values in each run: texts with UUIDs, times of the run, and random texts of one length.
     ///
-    /// - Parameter started: When this text was recorded. The other is of now.
-    fileprivate func isMadeAnew(at started: Date, as other: String) -> Bool {
+    /// - Parameters:
+    ///   - started: The time of this text's recording.
+    ///   - other: A text of now.
+    fileprivate func isGenerated(at started: Date, as other: String) -> Bool {
         let masked = [self, other].map { Self.uuid.replacing(in: $0) { _ in "*" } }
         if masked[0] == masked[1], masked[0] != self { return true }
         if let mine = time, let theirs = other.time {

@@ -2,16 +2,16 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Chooses the entry of a recording that answers each request.
+/// Chooses a file's entry for each request.
 struct Replay: Sendable {
     /// The reason why no entry answers.
     struct Failure: Error {
         let description: String
-        /// Whether it may help to record the test again.
+        /// Whether recording the test again may help.
         var isCuredByRecording = true
     }
 
-    /// The entries with equal requests, in the order of the file.
+    /// The entries with equal requests, in the file's order.
     private struct Queue {
         var numbers: [Int]
         var uses = 0
@@ -21,54 +21,75 @@ struct Replay: Sendable {
         var next: Int { numbers[min(uses, numbers.count - 1)] }
     }
 
-    let file: RecordedFile
+    /// In the recorded order.
+    let entries: [Entry]
+    let placeholders: Placeholders
+    let options: RecordingOptions
     private(set) var bindings: Bindings
     private var queues: [Queue] = []
-    /// The queues whose requests have placeholders at the same places, by their other lines.
+    /// The queues by the places of their holes, and by their other lines.
     private var index: [Set<String>: [Lines: [Int]]] = [:]
 
-    init(_ file: RecordedFile) {
-        (self.file, bindings) = (file, Bindings(file.placeholders))
-        var known: [ComparedRequest: Int] = [:]
-        for (number, entry) in file.entries.enumerated() {
+    init(_ file: HARFile, _ options: RecordingOptions) {
+        let exchanges = file.entries.map(\.exchange)
+        if let placeholders = file.placeholders {
+            self.init(file.entries, placeholders, options.varying(with: exchanges))
+        } else {
+            // By time, as the format says, and in the file's order where times are equal.
+            var entries = file.entries.enumerated().sorted {
+                ($0.element.exchange.started, $0.offset) < ($1.element.exchange.started, $1.offset)
+            }
+            .map(\.element)
+            for index in entries.indices { entries[index].exchange.order = (2 * index, 2 * index + 1) }
+            let options = options.forOtherProgram(exchanges)
+            let replacer = SecretReplacer(entries.map(\.exchange), options)
+            for index in entries.indices { entries[index].exchange = replacer.exchanges[index] }
+            self.init(entries, replacer.placeholders, options)
+        }
+    }
+
+    private init(_ entries: [HARFile.Entry], _ placeholders: Placeholders, _ options: RecordingOptions) {
+        self.entries = entries.map { Entry($0, options, placeholders) }
+        (self.placeholders, self.options, bindings) = (placeholders, options, Bindings(placeholders))
+        var known: [Lines: Int] = [:]
+        for (number, entry) in self.entries.enumerated() {
             if let queue = known[entry.request] {
                 queues[queue].numbers.append(number)
                 continue
             }
             known[entry.request] = queues.count
-            index[Set(entry.places), default: [:]][key(entry.request, Set(entry.places)), default: []].append(queues.count)
+            index[Set(entry.holes), default: [:]][key(entry.request, Set(entry.holes)), default: []].append(queues.count)
             queues.append(Queue(numbers: [number]))
         }
     }
 
-    /// The lines of a request but those at these places.
-    private func key(_ request: ComparedRequest, _ places: Set<String>) -> Lines {
-        guard !places.isEmpty || file.comparison.isForAnyHost else { return request.lines }
-        return Lines(request.lines.values.filter { !places.contains($0.key) && !(file.comparison.isForAnyHost && $0.key == "host") })
+    /// The lines without cookies, holes and an ignored host.
+    private func key(_ request: Lines, _ holes: Set<String>) -> Lines {
+        Lines(request.values.filter { !$0.key.isCookie && !holes.contains($0.key) && !(options.isForAnyHost && $0.key == "host") })
     }
 
-    /// The entries that have answered no request.
-    var unused: [RecordedFile.Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { file.entries[$0] } }
+    /// The entries without a request so far.
+    var unused: [Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { entries[$0] } }
 
-    /// The requests that differ from another only in the placeholders of secrets.
+    /// The requests that differ from another in placeholders only.
     var requestsToldApartByOrder: [String] {
-        let groups = index.values.flatMap(\.values).map { group in group.map { file.entries[queues[$0].next] } }
-        return groups.filter { Set($0.map(\.request.lines)).count > 1 }.map { $0[0].exchange.summary }.sorted()
+        let groups = index.values.flatMap(\.values).map { group in group.map { entries[queues[$0].next] } }
+        return groups.filter { group in Set(group.map { $0.request.withoutCookies }).count > 1 }.map { $0[0].exchange.summary }.sorted()
     }
 
     // MARK: - Choosing
 
-    /// An entry that may answer, and the texts that placeholders then have.
+    /// An entry for a request, and the placeholders' texts after that request.
     struct Choice {
         let number: Int
         fileprivate let queue: Int
         fileprivate let bindings: Bindings
-        /// How many placeholders get a text for the first time (but for those of cookies, which may be set at any moment), whether the host
-        /// differs, whether the cookies do, and whether it is used up. Then the first unused or the last used entry. The least is the best.
+        /// The least is the best: the number of placeholders with a first text (but for cookies, which may be set at any moment), another
+        /// host, other cookies, a used entry, and then the first unused or the last used entry.
         fileprivate let rank: (Int, Int, Int, Int, Int)
     }
 
-    /// Chooses the entry that answers, and marks it as used.
+    /// Chooses the entry for a request, and marks the entry as used.
     mutating func entry(for exchange: RecordedExchange) -> Result<Int, Failure> {
         choice(for: exchange).map { choice in
             queues[choice.queue].uses += 1
@@ -77,29 +98,30 @@ struct Replay: Sendable {
         }
     }
 
-    /// Chooses the entry that would answer now.
+    /// Chooses the entry for a request.
     func choice(for exchange: RecordedExchange) -> Result<Choice, Failure> {
-        let request = file.comparison.request(exchange, file.placeholders)
-        let found = index.flatMap { places, queues in queues[key(request, places)] ?? [] }
+        let request = options.request(exchange, placeholders)
+        let found = index.flatMap { holes, queues in queues[key(request, holes)] ?? [] }
         guard let best = found.compactMap({ choice($0, request) }).min(by: { $0.rank < $1.rank }) else {
             return .failure(failure(of: exchange, request))
         }
-        guard !queues[best.queue].isUsedUp || file.comparison.mayRepeat(exchange) else {
+        guard !queues[best.queue].isUsedUp || options.mayRepeat(exchange) else {
             let other = found.map { queues[$0] }.first { !$0.isUsedUp }
             return .failure(Failure(description: usedUp(queues[best.queue], other: other)))
         }
         return .success(best)
     }
 
-    /// `nil` if the entries do not match, although all lines without placeholders do.
-    private func choice(_ number: Int, _ request: ComparedRequest) -> Choice? {
-        let (queue, entry) = (queues[number], file.entries[queues[number].next])
+    /// `nil` if a hole or a cookie does not match.
+    private func choice(_ number: Int, _ request: Lines) -> Choice? {
+        let (queue, entry) = (queues[number], entries[queues[number].next])
         var bindings = bindings
-        guard entry.request.cookies.values.keys.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
+        let cookies = entry.request.values.keys.filter(\.isCookie)
+        guard cookies.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
         let count = bindings.texts.count
-        guard entry.places.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
-        let hasOtherHost = request["host"] != entry.request["host"]
-        let hasOtherCookies = request.cookies.values.keys != entry.request.cookies.values.keys
+        guard entry.holes.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
+        let hasOtherHost = request.values["host"] != entry.request.values["host"]
+        let hasOtherCookies = Set(cookies) != Set(request.values.keys.filter(\.isCookie))
         return Choice(
             number: queue.next, queue: number, bindings: bindings,
             rank: (
@@ -109,16 +131,20 @@ struct Replay: Sendable {
     }
 
     private func usedUp(_ queue: Queue, other: Queue?) -> String {
-        let entry = file.entries[queue.next]
-        if let other = other.map({ file.entries[$0.next] }) {
+        let entry = entries[queue.next]
+        if let other = other.map({ entries[$0.next] }) {
             return
                 "\(entry.exchange.summary) was recorded with several secrets (\(entry.path) and \(other.path)), which have one text now, or "
                 + "the wrong one."
         }
-        let count = file.entries.count { $0.request.lines == entry.request.lines }
+        let count = entries.count { $0.request.withoutCookies == entry.request.withoutCookies }
         let times = count == 1 ? "once" : count == 2 ? "twice" : "\(count) times"
         return
             "\(entry.exchange.summary) was recorded \(times) (\(entry.path)), and was sent once more. If it changes nothing on the server, "
             + "add repeating: [\"\(URLParts(entry.exchange.url).path)\"]."
     }
+}
+
+extension Lines {
+    fileprivate var withoutCookies: Lines { Lines(values.filter { !$0.key.isCookie }) }
 }

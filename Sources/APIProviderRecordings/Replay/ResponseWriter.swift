@@ -2,11 +2,11 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// Writes the texts that placeholders have in a replay into a response, and moves its times.
+/// Replaces a response's placeholders with their texts in a replay, and moves times.
 struct ResponseWriter {
     let placeholders: Placeholders
     let texts: [String: String]
-    /// The seconds since the entry was recorded.
+    /// The seconds since the recording.
     let elapsed: TimeInterval
 
     func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
@@ -15,14 +15,14 @@ struct ResponseWriter {
         return written
     }
 
-    /// A text in JSON has the escapes of JSON, one in markup those of HTML, and one in a URL those of URLs.
+    /// Escapes each text for JSON, markup or a URL.
     func body(_ body: Data, _ type: String) -> Data {
         let text = [UInt8](body).text
         guard !placeholders.occurrences(in: text).isEmpty else { return body }
         let isJSON = type.mediaType.hasSuffix("json") || type.mediaType.isStreamOfLines || Lines(json: body) != nil
         let isMarkup = ["html", "xml"].contains { type.mediaType.hasSuffix($0) }
         let filled = Data(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }.utf8)
-        // In JSON in a text of JSON, an escape may be missing.
+        // JSON inside a JSON text may lack an escape.
         return isJSON && Lines(json: body) != nil && Lines(json: filled) == nil ? body : filled
     }
 
@@ -43,7 +43,7 @@ struct ResponseWriter {
 
     // MARK: - Times
 
-    /// A JWT of the test is the test's again. Of another, the claims have the texts of this replay, and its times move.
+    /// A JWT of the test becomes the test's again. Another JWT's claims get this replay's texts and times.
     private func replacingJWTs(in text: String) -> String {
         guard Array(text.utf8).contains("eyJ") else { return text }
         return Placeholders.jwt.replacing(in: text) { match in

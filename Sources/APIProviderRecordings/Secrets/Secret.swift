@@ -2,23 +2,27 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A text that does not stand in the file, and the placeholder that stands there for it.
+/// A secret text, and the placeholder in the file.
 struct Secret: Sendable {
     let text: String
     /// The beginning of the placeholder, such as `token`.
     let label: String
-    /// Whether the app has it from a response. Then its placeholder is a text like any other. Otherwise it matches other texts in a replay.
+    /// Whether the app knows the text from a response. In a replay, the app then sends the placeholder; other secrets match any text.
     var isFromResponse = false
-    /// Whether it may stand elsewhere by chance, so that it is replaced only where a name says that it is the secret.
+    /// Whether the text may occur by chance, and is replaced with its name only.
     var isCommon = true
-    /// The general lines of requests where a replay takes a text for it: where it has its name, or all if the program says that it is
-    /// secret.
+    /// The general places of requests where the placeholder takes a text: those with a listed name or, for a marked secret, all.
     var places: Set<String> = []
+    /// The messages with this secret: in any notation or, for a common text, with its name.
+    var messages: Set<Int> = []
+    var isFromEnvironment = false
+    /// Whether the program or the environment calls the text secret, a request has the text under a listed name, or the text is a key.
+    var isCertain = false
     private(set) var placeholder = ""
-    /// The placeholder, after the head and the claims of a JWT.
+    /// The placeholder, or a whole JWT with the placeholder as the signature.
     var replacement = ""
 
-    /// Gives it the placeholder with this number. A number stays one of as many digits, and a UUID a UUID.
+    /// Sets the placeholder to the one with this number. A UUID stays a UUID, and a number keeps its digits' count.
     mutating func setPlaceholder(_ number: Int, width: Int) {
         if UUID(uuidString: text) != nil {
             placeholder = "00000000-0000-4000-8000-\("\(number)".leftPadded(to: 12))"
@@ -30,7 +34,7 @@ struct Secret: Sendable {
         replacement = placeholder
     }
 
-    /// A number that begins with 1: `-48.137` becomes `-10.000`. It has more digits if there are not enough numbers.
+    /// A number starting with 1: `-48.137` becomes `-10.000`. More secrets than such numbers need more digits.
     private static func number(like text: String, _ number: Int) -> String {
         let sign = text.hasPrefix("-") ? "-" : ""
         let counts = text.dropFirst(sign.count).prefix { $0.isNumber || $0 == "." }.split(separator: ".").map(\.count)

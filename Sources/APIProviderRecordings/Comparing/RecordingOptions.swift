@@ -2,79 +2,65 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A request as it is compared.
-struct ComparedRequest: Sendable, Hashable {
-    /// Without what is ignored.
-    var lines = Lines()
-    var cookies = Lines()
-
-    subscript(place: String) -> [Lines.Value] { lines.values[place] ?? cookies.values[place] ?? [] }
-}
-
-/// What of a request is stored and compared.
-struct Comparison: Sendable {
-    let names: SecretNames
-    /// The names of lines that are not compared: bare names such as `id`, and own names of lines such as `path 2`.
+/// A recording's options: the names with secret values, and a request's stored and compared parts.
+package struct RecordingOptions: Sendable {
+    /// Names with secret values, exactly as written. Header names are case-insensitive.
+    let hidden: [String]
+    let kept: [String]
+    /// Lines to ignore: bare names such as `id`, and lines' own names such as `path 2`.
     let ignored: [String]
-    /// The names of headers that are stored and compared, too.
     let compared: [String]
-    /// Requests that get the last response again, besides GET and HEAD: their paths, or `X-Amz-Target: *.GetItem`.
+    /// Requests with the last response again, besides GET and HEAD: paths, or `X-Amz-Target: *.GetItem`.
     let repeated: [String]
     let isForAnyHost: Bool
-    /// Whether another program has sent the requests, with headers of its own.
+    /// Whether another program sent the requests, with its own headers.
     private(set) var isFromOtherProgram = false
-    /// The headers on which the responses say that they depend, in lower case.
-    private var varying: Set<String> = []
+    /// The compared headers, besides those that the test names, in lower case.
+    private var headers = conditions.union(operations).union(["authorization", "content-type", "cookie"])
 
-    init(
-        _ names: SecretNames = SecretNames(), ignoring ignored: [String] = [], comparing compared: [String] = [],
+    package init(
+        hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [], comparing compared: [String] = [],
         repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
     ) {
-        (self.names, self.ignored, self.compared, self.repeated, self.isForAnyHost) = (names, ignored, compared, repeated, isForAnyHost)
+        (self.hidden, self.kept, self.ignored, self.compared) = (hidden, kept, ignored, compared)
+        (self.repeated, self.isForAnyHost) = (repeated, isForAnyHost)
     }
 
     // MARK: - Headers
 
     private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
     private static let operations: Set = ["accept", "x-amz-target", "soapaction", "x-http-method-override"]
-    private static let stored = conditions.union(operations).union(["content-type", "authorization", "cookie"])
-    /// These differ by machine.
-    private static let neverVarying: Set = ["*", "accept-encoding", "user-agent", "origin", "authorization", "cookie"]
 
-    /// Whether a header of a request is stored and compared.
+    /// Whether a request's header is stored and compared.
     func stores(header name: String) -> Bool {
         let key = name.lowercased()
-        if isFromOtherProgram {
-            return Self.conditions.contains(key) || ["cookie", "content-type"].contains(key) || varying.contains(key)
-                || compared.contains { $0.isField(name) }
-        }
-        return Self.stored.contains(key) || varying.contains(key) || CredentialNames.contains(key)
-            || (names.hidden + compared).contains { $0.isField(name) }
+        if headers.contains(key) || compared.contains(where: name.isField) { return true }
+        return !isFromOtherProgram && (CredentialNames.contains(key) || hidden.contains(where: name.isField))
     }
 
-    /// The same, with the headers that a `Vary` of the responses names.
-    func varying(with exchanges: [RecordedExchange]) -> Comparison {
-        guard !isFromOtherProgram else { return self }
+    /// These options, with the headers in the responses' `Vary`.
+    func varying(with exchanges: [RecordedExchange]) -> RecordingOptions {
+        let names = exchanges.compactMap { $0.response?.headers["Vary"] }.flatMap { $0.lowercased().split(separator: ",") }
         var copy = self
-        for field in exchanges.compactMap({ $0.response?.headers["Vary"] }) {
-            copy.varying.formUnion(field.lowercased().split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
-        }
-        copy.varying.subtract(Self.neverVarying)
+        // These differ by machine.
+        copy.headers.formUnion(
+            Set(names.map { $0.trimmingCharacters(in: .whitespaces) }).subtracting(["*", "accept-encoding", "user-agent", "origin"]))
         return copy
     }
 
-    /// The same for the file of another program, which has headers of its own: those count that tell two requests to one URL apart.
-    func forOtherProgram(_ exchanges: [RecordedExchange]) -> Comparison {
+    /// These options, for another program's file: only headers that tell two requests to one URL apart count.
+    func forOtherProgram(_ exchanges: [RecordedExchange]) -> RecordingOptions {
         let groups = Dictionary(grouping: exchanges) { [$0.method, $0.url] }.values
         var copy = varying(with: exchanges)
-        copy.varying = copy.varying.union(Self.operations).filter { name in
-            groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
+        copy.headers = copy.headers.subtracting(["authorization"]).filter { name in
+            Self.conditions.contains(name) || ["cookie", "content-type"].contains(name)
+                || groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
         }
         copy.isFromOtherProgram = true
         return copy
     }
 
-    /// The exchange with those headers of its request alone that a file has, and without Base64 in Basic authentication.
+    /// The exchange with the stored request headers alone, and without Base64 in Basic authentication.
     func stored(_ exchange: RecordedExchange) -> RecordedExchange {
         var exchange = exchange
         for (name, value) in exchange.headers {
@@ -90,7 +76,7 @@ struct Comparison: Sendable {
 
     // MARK: - Lines
 
-    /// A request as lines. A credential has one for its scheme, and one for each of its parts.
+    /// A request's lines. A credential has a line for the scheme, and one for each part.
     func lines(of exchange: RecordedExchange, _ placeholders: Placeholders = Placeholders([:])) -> Lines {
         let url = URLParts(placeholders.canonical(exchange.url))
         let headers = stored(exchange).headers.flatMap { name, value -> [(name: String, value: String)] in
@@ -106,18 +92,18 @@ struct Comparison: Sendable {
             body: placeholders.canonical(exchange.body), type: exchange.type)
     }
 
-    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> ComparedRequest {
-        let all = lines(of: exchange, placeholders).values
-        // The elements of an array have one name, which is looked at once.
-        let places = ignored.isEmpty ? [] : Set(all.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) } }
-        let values = all.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) }
-        return ComparedRequest(
-            lines: Lines(values.filter { !$0.key.hasPrefix("cookie ") }), cookies: Lines(values.filter { $0.key.hasPrefix("cookie ") }))
+    /// The compared lines, without those that the test ignores.
+    func request(_ exchange: RecordedExchange, _ placeholders: Placeholders) -> Lines {
+        let values = lines(of: exchange, placeholders).values
+        // An array's elements have one general place, to be compared once.
+        let places = Set(ignored.isEmpty ? [] : values.keys.map(\.general)).filter { place in ignored.contains { place.isPlace(named: $0) }
+        }
+        return Lines(values.filter { place, _ in !place.isSignature && (places.isEmpty || !places.contains(place.general)) })
     }
 
     // MARK: - Repeating
 
-    /// Whether a request may get a response again that it has had.
+    /// Whether a request may get its last response again.
     func mayRepeat(_ exchange: RecordedExchange) -> Bool {
         if ["GET", "HEAD"].contains(exchange.method) || exchange.isGraphQLQuery { return true }
         let path = URLParts(exchange.url).path
@@ -129,7 +115,7 @@ struct Comparison: Sendable {
 }
 
 extension RecordedExchange {
-    /// Whether it is an operation of GraphQL that changes nothing.
+    /// Whether this is a GraphQL query.
     fileprivate var isGraphQLQuery: Bool {
         guard method == "POST", type.mediaType.hasSuffix("json"), let query = Lines(json: body)?.texts(at: "query").first else {
             return false
@@ -142,9 +128,12 @@ extension RecordedExchange {
 }
 
 extension String {
+    /// Whether the line at this place is a cookie.
+    var isCookie: Bool { hasPrefix("cookie ") }
+
     fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
 
-    /// Whether the line at this place is made anew in each request by a scheme that signs it, or by the clock.
+    /// Whether a signing scheme or the clock changes the line at this place in each request.
     fileprivate var isSignature: Bool {
         let place = lowercased()
         let parts = ["credential", "signature", "response", "cnonce", "nc", "oauth_nonce", "oauth_timestamp", "oauth_signature"]
@@ -152,12 +141,12 @@ extension String {
             || place == "query x-goog-date"
     }
 
-    /// The scheme, and what it says: the user and the password of Basic authentication, the parameters of another scheme, or a token.
+    /// The scheme, and its parts: Basic's user and password, another scheme's parameters, or a token.
     fileprivate var partsOfCredential: [(part: String, text: String)] {
         let parts = "\(self) ".splittingScheme.text.isEmpty ? [self[...], ""] : split(maxSplits: 1) { $0 == " " || $0 == "\t" }
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
-            // A text that is no pair is a dummy for both.
+            // Without a colon, the text is a dummy for both.
             let pair = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             return [(".scheme", scheme), (".user", pair.first ?? ""), (".password", pair.last ?? "")]
         }
@@ -168,7 +157,7 @@ extension String {
 
     private static let parameter = Expression(#"([\w-]+)\s*=\s*(?:"([^"]*)"|([^\s,"]+))"#)
 
-    /// Whether the text has this form, in which `*` stands for any characters.
+    /// Whether the text matches this pattern. `*` stands for any characters.
     fileprivate func matches(_ pattern: String) -> Bool {
         let pieces = pattern.split(separator: "*", omittingEmptySubsequences: false).map {
             NSRegularExpression.escapedPattern(for: String($0))

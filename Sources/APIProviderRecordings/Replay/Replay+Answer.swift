@@ -7,33 +7,22 @@ import MiniRx
 import FoundationNetworking
 #endif
 
-/// Answers the requests of a scope from a file.
-final class ReplaySource: Sendable {
-    private let replay: Locked<Replay>
-    private let file: RecordedFile
-    /// How to record again, for the report.
-    private let hint: String?
-
-    init(_ file: RecordedFile, hint: String? = nil) { (replay, self.file, self.hint) = (Locked(Replay(file)), file, hint) }
-
-    /// The entries that have answered no request.
-    var unused: [RecordedFile.Entry] { replay.withLock(\.unused) }
-
-    func choose(_ request: PreparedRequest) -> AnswerSource.Choice {
+extension Locked<Replay> {
+    /// Answers a scope's request.
+    ///
+    /// - Parameter hint: How to record again, for the report.
+    func choose(_ request: PreparedRequest, hint: String = "") -> AnswerSource.Choice {
         let exchange = RecordedExchange(request)
-        let (result, texts) = replay.withLock { replay in
-            let result = replay.entry(for: exchange)
-            return (result, replay.bindings.texts)
-        }
+        let (result, replay) = withLock { replay in (replay.entry(for: exchange), replay) }
         switch result {
-        case .failure(let failure):
-            let hint = failure.isCuredByRecording ? hint.map { "\n\n\($0)" } ?? "" : ""
-            return .none(reason: failure.description + hint)
-        case .success(let number): return .answer(answer(to: request, from: file.entries[number], texts))
+        case .failure(let failure): return .none(reason: failure.description + (failure.isCuredByRecording ? hint : ""))
+        case .success(let number): return .answer(replay.answer(to: request, from: replay.entries[number]))
         }
     }
+}
 
-    private func answer(to request: PreparedRequest, from entry: RecordedFile.Entry, _ texts: [String: String]) -> Answer {
+extension Replay {
+    fileprivate func answer(to request: PreparedRequest, from entry: Entry) -> Answer {
         let exchange = entry.exchange
         if let problem = entry.problem { return .failure(MockFailure("\(entry.path) has no usable response: \(problem).")) }
         let hasLeft = exchange.failure == RecordedExchange.left
@@ -41,12 +30,12 @@ final class ReplaySource: Sendable {
             return hasLeft ? .never : .failure(URLError(recordedReason: exchange.failure ?? ""))
         }
         let elapsed = exchange.started == .distantPast ? 0 : Date().timeIntervalSince(exchange.started).rounded(.down)
-        let writer = ResponseWriter(placeholders: file.placeholders, texts: texts, elapsed: elapsed)
+        let writer = ResponseWriter(placeholders: placeholders, texts: bindings.texts, elapsed: elapsed)
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
         if headers["Content-Length"] != nil, exchange.method != "HEAD" { headers["Content-Length"] = "\(body.count)" }
-        if file.comparison.isForAnyHost, let origin = URLParts(exchange.url).origin {
-            for name in ["Link", "Location"] { headers[name] = headers[name]?.leadingToAnyHost(insteadOf: origin) }
+        if options.isForAnyHost, let origin = URLParts(exchange.url).origin {
+            for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }
         }
         guard let head = try? HTTPURLResponse.mock(response.statusCode, headers: headers.dictionary, for: request.url) else {
             return .failure(MockFailure("\(entry.path) has no usable response: \(response.statusCode) is not an HTTP status."))
@@ -55,7 +44,7 @@ final class ReplaySource: Sendable {
             let failure = exchange.failure.map { [StubResponse.Step.failure(URLError(recordedReason: $0))] } ?? []
             return Answer(head: head, steps: (body.isEmpty ? [] : [.data(body)]) + failure)
         }
-        // What the app has left stays open.
+        // A response that the app left stays open.
         let feed = StreamFeed()
         feed.send(body)
         return Answer(head: head, feed: feed)
@@ -63,8 +52,8 @@ final class ReplaySource: Sendable {
 }
 
 extension String {
-    /// Links and redirects to the recorded origin lead to the host that is asked.
-    fileprivate func leadingToAnyHost(insteadOf origin: String) -> String {
+    /// A link or redirect with relative references for URLs of `origin`.
+    fileprivate func relative(to origin: String) -> String {
         hasPrefix("\(origin)/") ? String(dropFirst(origin.count)) : replacingOccurrences(of: "<\(origin)/", with: "</")
     }
 }

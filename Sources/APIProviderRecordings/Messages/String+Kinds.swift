@@ -3,19 +3,19 @@ import APIProviderMocks
 import Foundation
 
 extension String {
-    /// Whether it is a number of JSON.
+    /// Whether this is a JSON number.
     var isNumber: Bool {
         guard let first = utf8.first, first.isDigit || first == UInt8(ascii: "-") else { return false }
         var tokens = JSONTokens(Data(utf8))
         return (try? tokens.next())?.range.count == utf8.count
     }
 
-    /// Whether it may stand elsewhere by chance: it has under 8 bytes, or is a word of letters of one case.
+    /// Whether the text may occur by chance: under 8 bytes, or a word of letters in one case.
     var isCommon: Bool {
         utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter))
     }
 
-    /// Whether it is words and numbers, joined by the marks of names: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`.
+    /// Whether this is words and numbers, joined by marks: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`.
     var isWords: Bool {
         utf8.split(omittingEmptySubsequences: false) { "-_./".utf8.contains($0) }.allSatisfy { part in
             let letters = part.prefix { $0.isLowercaseLetter || $0.isUppercaseLetter }, digits = part.dropFirst(letters.count)
@@ -24,8 +24,7 @@ extension String {
         }
     }
 
-    /// Whether a program may have made it by chance: 12 bytes or more with letters and digits, and neither a space, words, a time nor a
-    /// URL.
+    /// Whether a program may have generated the text: 12 bytes or more with letters and digits, without a space, and no words, time or URL.
     var looksRandom: Bool {
         guard utf8.count >= 12 else { return false }
         var (hasLetter, hasDigit) = (false, false)
@@ -36,7 +35,7 @@ extension String {
         return hasLetter && hasDigit && !isWords && !contains("://") && Date(iso8601: self) == nil
     }
 
-    /// The time that it says, in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
+    /// A time in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
     var time: Date? {
         if let number = Double(self) {
             let digits = prefix(while: \.isNumber).count

@@ -1,15 +1,8 @@
 import APIProvider
 import Foundation
 
-/// The names under which the values of a recording are secret: those of the list, and what the test hides and keeps.
-struct SecretNames: Sendable {
-    /// Names that the test gives, exactly as they are written. Those of headers are case-insensitive.
-    let hidden: [String]
-    let kept: [String]
-
-    init(hiding hidden: [String] = [], keeping kept: [String] = []) { (self.hidden, self.kept) = (hidden, kept) }
-
-    /// The beginning of the placeholder of a value, such as `token`; `nil` if its names say nothing.
+extension RecordingOptions {
+    /// The beginning of a secret value's placeholder, such as `token`; `nil` for other values.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
         let (name, isHeader) = (value.name, value.kind == .header)
         if value.kind == .credential {
@@ -20,10 +13,9 @@ struct SecretNames: Sendable {
         if hidden.contains(where: isGiven) { return name.asLabel }
         if let name = value.names.dropLast().last(where: hidden.contains) { return name.asLabel }
         guard !kept.contains(where: isGiven) else { return nil }
-        if value.isOfPerson { return name.asLabel }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }
-        // What stands in an object stands there as if it had the object's name, but for numbers.
+        // The members of an object count as if they had the object's name, except for numbers.
         guard value.kind != .number else { return nil }
         return value.names.dropLast().reversed().lazy.compactMap { CredentialNames.match($0) }.first.flatMap { label, strength in
             hides(value, strength, inResponse: isInResponse) ? label : nil
@@ -45,7 +37,7 @@ struct SecretNames: Sendable {
 }
 
 extension String {
-    /// The beginning of a placeholder of this name.
+    /// The beginning of this name's placeholders.
     var asLabel: String {
         let words = CredentialNames.words(of: self).joined(separator: "-")
         return words.isEmpty ? "hidden" : words
