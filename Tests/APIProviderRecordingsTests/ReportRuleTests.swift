@@ -8,7 +8,7 @@ import Testing
 @Suite("What a report counts and hides, and the shortest secret")
 struct ReportRuleTests {
     private func failure(_ recorded: RecordedExchange, sending sent: RecordedExchange) throws -> String {
-        var replay = NewRecording([recorded], Comparison()).replay
+        var replay = NewRecording([recorded], RecordingOptions()).replay
         return try #require(#expect(throws: Replay.Failure.self) { try replay.entry(for: sent).get() }).description
     }
 
@@ -35,7 +35,7 @@ struct ReportRuleTests {
     func placeholders() {
         var bindings = Bindings(Placeholders([:]))
         let texts = [("hunter22", "token-001"), ("hunter22", "token-002"), ("hunter2", "token-003"), ("hunter2", "token-004")]
-        #expect(texts.map { bindings.takes($0, for: $1, isFree: true) } == [true, false, true, true])
+        #expect(texts.map { bindings.bind($0, to: $1, isFree: true) } == [true, false, true, true])
     }
 
     @Test("A secret of eight bytes is found where nothing else stands")

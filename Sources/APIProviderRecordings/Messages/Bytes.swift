@@ -19,10 +19,8 @@ extension Array {
 }
 
 extension [UInt8] {
-    /// The place of the first `other` at or after `position`.
-    func firstOffset(of other: [UInt8], from position: Int = 0) -> Int? {
-        Data(self[position...]).range(of: Data(other)).map { $0.lowerBound + position }
-    }
+    /// The place of the first `other`.
+    func firstOffset(of other: [UInt8]) -> Int? { Data(self).range(of: Data(other))?.lowerBound }
 
     func contains(_ text: String) -> Bool { firstOffset(of: Array(text.utf8)) != nil }
 

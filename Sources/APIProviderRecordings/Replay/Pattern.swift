@@ -3,7 +3,7 @@ import Foundation
 /// A request's text with placeholders for other texts: for the secrets of the test and the environment.
 struct Pattern: Sendable {
     /// The texts before, between and after the placeholders.
-    private let literals: [[UInt8]]
+    private let literals: [Data]
     private let placeholders: [String]
     /// The placeholders that take any text here. Others match only the text that they took elsewhere.
     private let free: Set<String>
@@ -15,7 +15,7 @@ struct Pattern: Sendable {
         let (bytes, found) = (Array(text.utf8), all.occurrences(in: text, at: place).filter { !all.isFromResponse($0.placeholder) })
         guard !found.isEmpty else { return nil }
         let starts = [0] + found.map(\.range.upperBound), ends = found.map(\.range.lowerBound) + [bytes.count]
-        literals = zip(starts, ends).map { Array(bytes[$0..<$1]) }
+        literals = zip(starts, ends).map { Data(bytes[$0..<$1]) }
         placeholders = found.map(\.placeholder)
         free = Set(placeholders.filter { all.places[$0]?.contains(place) == true })
         isSignature = ["x-amz-signature", "x-amz-credential", "x-goog-signature", "x-goog-credential"].contains {
@@ -28,12 +28,13 @@ struct Pattern: Sendable {
 
     func matches(_ text: String, _ bindings: inout Bindings) -> Bool {
         guard !isSignature else { return true }
-        let bytes = Array(text.utf8)
+        let bytes = Data(text.utf8)
         guard bytes.starts(with: literals[0]) else { return false }
         var start = literals[0].count
         for (placeholder, literal) in zip(placeholders, literals.dropFirst().enumerated()) {
             let isLast = literal.offset == placeholders.count - 1
-            let end = isLast ? bytes.count - literal.element.count : bytes.firstOffset(of: literal.element, from: start) ?? start
+            let next = isLast ? nil : bytes.range(of: literal.element, in: start..<bytes.count)?.lowerBound
+            let end = isLast ? bytes.count - literal.element.count : next ?? start
             guard start <= end, bytes[end...].starts(with: literal.element),
                 bindings.bind(Array(bytes[start..<end]).text, to: placeholder, isFree: free.contains(placeholder))
             else { return false }
