@@ -15,8 +15,11 @@ function without_attributes(line) {
 
 # Writes the declaration, or keeps the statement, that lines first...last are. What follows attributes and comments begins at the line head.
 function part(first, head, last,    line, text, i, wrapper) {
-    # A page has no recordings beside it.
-    for (i = first; i <= head; i++) sub(/@Test\(\.mockNetwork\(recording/, "@Test(.disabled(), .mockNetwork(recording", lines[i])
+    # A page has no recordings beside it, and runs beside the whole suite.
+    for (i = first; i <= head; i++) {
+        sub(/@Test\(\.mockNetwork\(recording/, "@Test(.disabled(), .mockNetwork(recording", lines[i])
+        sub(/\.minutes\(1\)/, ".minutes(10)", lines[i])
+    }
     line = without_attributes(lines[head])
     for (i = first; i <= last; i++) text = text lines[i] "\n"
     if (line ~ /^import /) return
