@@ -227,6 +227,10 @@ struct HARFileTests {
                 #"{"log":{"entries":[{"request":{"url":"https://a.example/"}}]}}"#,
                 "session.har: log.entries[0].request.method is missing, or of another type than in HAR 1.2."
             ),
+            (
+                #"{"log":{"_placeholders":{"token-001":7},"entries":[]}}"#,
+                "session.har: log._placeholders is missing, or of another type than in HAR 1.2."
+            ),
             ("{\"log\":{\n\"entries\":[\n}}", "session.har, line 3: this is not JSON."),
             ("{\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}", "session.har, line 2: this is not JSON."),
         ])

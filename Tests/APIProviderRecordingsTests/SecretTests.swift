@@ -365,6 +365,24 @@ struct SecretTests {
         #expect(recording.problems == [])
     }
 
+    @Test("A person's claim is replaced although the text is a user of Basic authentication or a short password, too")
+    func claimsOfUsers() {
+        let token = jwt(#"{"email":"ann@corp.example","name":"annie"}"#)
+        let basic = "Basic \(Data("ann@corp.example:annie".utf8).base64EncodedString())"
+        let recording = NewRecording([exchange("POST", headers: ["Authorization": basic], answer: "[\"\(token)\"]")])
+        #expect(recording.problems == [])
+        let answer = recording.answer(), claims = answer.split(separator: ".").dropFirst().first.flatMap { Data(base64URL: String($0)) }
+        #expect(claims.map { String(decoding: $0, as: UTF8.self) }?.contains("ann") == false, "\(answer)")
+    }
+
+    @Test("A kept name keeps a person's claim")
+    func keptClaims() {
+        let token = jwt(#"{"email":"ann@corp.example","name":"Ann Smith"}"#)
+        let recording = NewRecording(
+            [exchange("GET", "https://a.example/login", answer: "[\"\(token)\"]")], RecordingOptions(keeping: ["name"]))
+        #expect(recording.answer() == "[\"\(jwt(#"{"email":"email","name":"Ann Smith"}"#, "token-001"))\"]")
+    }
+
     @Test("A claim that says who has recorded stays if the app has sent it in the open")
     func openClaims() {
         let token = jwt(#"{"email":"ann@corp.example"}"#)

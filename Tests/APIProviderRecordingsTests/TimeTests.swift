@@ -77,7 +77,7 @@ struct TimeTests {
     }
 
     /// With the optimizer: `swift test -c release -Xswiftc -enable-testing --filter TimeTests`.
-    @Test("8,000 entries are written, and replayed, within a second each", .disabled(if: _isDebugAssertConfiguration()))
+    @Test("8,000 entries are written, and replayed, within three seconds each", .disabled(if: _isDebugAssertConfiguration()))
     func eightThousand() throws {
         let exchanges = (0..<8_000).map { number in
             exchange(
@@ -104,6 +104,6 @@ struct TimeTests {
                 _ = (writer.headers(response.headers), writer.body(response.body, response.type))
             }
         }
-        #expect(writing < 1 && replaying < 1, "written in \(writing) s, replayed in \(replaying) s")
+        #expect(writing < 3 && replaying < 3, "written in \(writing) s, replayed in \(replaying) s")
     }
 }

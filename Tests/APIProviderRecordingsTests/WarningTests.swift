@@ -34,8 +34,11 @@ struct WarningTests {
     @Test("A name that the test gives and nothing has is told")
     func unusedNames() {
         let options = RecordingOptions(
-            hiding: ["e-mail-adress", "email"], keeping: ["tokens"], ignoring: ["body.sent_ad", "sent_at", "zzzzzzzzzz"])
-        let recording = NewRecording([sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)], options)
+            hiding: ["e-mail-adress", "email", "X-Device"], keeping: ["tokens"],
+            ignoring: ["body.sent_ad", "sent_at", "X-Device", "zzzzzzzzzz"])
+        var sent = sending(#"{"sent_at":1}"#, answer: #"{"email":"a@b.c","token":"abc123DEF"}"#)
+        sent.headers["X-Device"] = "7"
+        let recording = NewRecording([sent], options)
         #expect(
             recording.warnings.filter { $0.contains("nothing is called") } == [
                 "hiding: nothing is called \"e-mail-adress\".",

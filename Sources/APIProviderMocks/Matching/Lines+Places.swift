@@ -62,7 +62,8 @@ extension String {
         let (mine, wanted) = (dottedNames, name.dottedNames)
         // A query item's, header's or cookie's name may contain any characters.
         if let kind = ["path ", "query ", "header ", "cookie "].first(where: mine.hasPrefix) {
-            return mine == wanted || kind != "path " && mine.dropFirst(kind.count) == wanted
+            let name = kind == "header " ? wanted.lowercased() : wanted
+            return mine == name || kind != "path " && mine.dropFirst(kind.count) == name
         }
         guard let dot = mine.firstIndex(of: ".") else { return false }
         return wanted.contains(".") && "\(mine).".hasPrefix("\(wanted).") || "\(mine[dot...]).".contains(".\(wanted).")

@@ -15,7 +15,7 @@ extension HARFile {
         }
         let log = Member(value: (root as? [String: Any])?["log"], path: "\(name): log")
         (self.data, test) = (data, log["_test"].text)
-        placeholders = (log["_placeholders"].value as? [String: String]).map { texts in
+        placeholders = try log["_placeholders"].texts.map { texts in
             Placeholders(texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
         }
         entries = try log["entries"].elements.compactMap(Entry.init)
@@ -32,6 +32,9 @@ private struct Member {
     var text: String? { value as? String }
 
     var requiredText: String { get throws { try required(text) } }
+
+    /// An object's texts; `nil` without the object.
+    var texts: [String: String]? { get throws { try value.map { try required($0 as? [String: String]) } } }
 
     var elements: [Member] {
         get throws { try required(value as? [Any]).enumerated().map { Member(value: $1, path: "\(path)[\($0)]") } }

@@ -58,7 +58,7 @@ extension NewRecording {
     /// The test's names without a value.
     private func unusedNames(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
         let seen = replacer.seenNames
-        let everything = RecordingOptions(comparing: options.compared).varying(with: sent)
+        let everything = RecordingOptions(hiding: options.hidden, comparing: options.compared).varying(with: sent)
         let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
         let unused =
             [("hiding", options.hidden), ("keeping", options.kept)].flatMap { option, names in

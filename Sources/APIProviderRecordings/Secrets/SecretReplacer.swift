@@ -87,12 +87,12 @@ struct SecretReplacer {
             values.compactMap { value -> Edits.Element? in
                 guard let range = value.range, let named = NamedValue(value, at: place) else { return nil }
                 let bytes = Array(named.secretText.utf8)
-                guard let index = indices[bytes] else {
-                    let isOfPerson = value.kind == .text && Self.claimsOfPersons.contains(named.name) && openTexts[bytes] == nil
-                    return isOfPerson ? (range, named.name.jsonString) : nil
-                }
-                let isOfClient = ["azp", "aud", "client_id"].contains(named.name)
-                guard !secrets[index].isCommon || isOfClient || options.label(of: named, inResponse: true) != nil else { return nil }
+                let isOfPerson =
+                    value.kind == .text && Self.claimsOfPersons.contains(named.name) && !options.kept.contains(named.name)
+                    && openTexts[bytes] == nil
+                guard let index = indices[bytes] else { return isOfPerson ? (range, named.name.jsonString) : nil }
+                let isListed = ["azp", "aud", "client_id"].contains(named.name) || options.label(of: named, inResponse: true) != nil
+                guard !secrets[index].isCommon || isOfPerson || isListed else { return nil }
                 let replacement = secrets[index].replacement
                 return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }

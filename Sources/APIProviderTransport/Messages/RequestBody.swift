@@ -2,8 +2,10 @@ public import Foundation
 
 /// A ``PreparedRequest``'s encoded body: data and files, one after the other.
 ///
-/// You can read a body any number of times. Files are read while the request is sent. Two bodies are equal if they have the same data, and
-/// the same files with the same sizes; no file is read.
+/// You can read a body any number of times. Files are read while the request is sent.
+///
+/// Two bodies are equal if they consist of the same data, and of the same files with the same sizes, in the same order. No file is read,
+/// and a multipart body does not equal a body of its ``data()``.
 public struct RequestBody: Sendable, Equatable {
     package let pieces: [BodyPiece]
     /// The number of bytes.

@@ -68,7 +68,7 @@ extension Transport {
 extension APIResponse {
     /// Whether the response comes from another URL than its ``request``: the transport followed a redirect by itself.
     ///
-    /// The built-in transports leave redirects to the provider. For a cache, the response is not the answer of the request's URL.
+    /// The built-in transports leave redirects to the provider. Do not store such a response under the request's URL.
     public var wasRedirectedByTransport: Bool { isFromOtherURL(than: request) }
 
     private func isFromOtherURL(than request: PreparedRequest) -> Bool {

@@ -178,12 +178,13 @@ struct LinesTests {
             ("path 2", ["path 2"]), ("2", []), ("path", ["body.path"]), ("query id", ["query id"]), ("query", ["body.query"]),
             ("method", ["body.method"]), ("host", []), ("filename", ["body.photo.filename"]), ("photo.filename", ["body.photo.filename"]),
             ("photo", ["body.photo", "body.photo.filename"]), ("a.b", ["body.a%2Eb"]), ("user[name]", ["query user[name]"]), ("item", []),
-            ("kind", ["body.x@kind"]),
+            ("kind", ["body.x@kind"]), ("X-Device", ["header x-device"]), ("header X-Device", ["header x-device"]),
         ])
     func names(name: String, places: [String]) {
         let all = [
             "body.a%2Eb", "body.id", "body.id.of", "body.items[0].id", "body.method", "body.path", "body.photo", "body.photo.filename",
-            "body.query", "body.x@kind", "cookie id", "header id", "host", "method", "path 1", "path 2", "query id", "query user[name]",
+            "body.query", "body.x@kind", "cookie id", "header id", "header x-device", "host", "method", "path 1", "path 2", "query id",
+            "query user[name]",
         ]
         #expect(Set(all.filter { $0.isPlace(named: name) }) == Set(places))
     }

@@ -72,6 +72,18 @@ struct RedactionTests {
         #expect(text.contains("no … here"), "\(text)")
     }
 
+    @Test("After a redirect, no error says that its request has not reached a server")
+    func afterRedirect() async throws {
+        let answers = Answers(
+            .status(303, headers: ["Location": "/b"]), .error(URLError(.cannotConnectToHost)), .error(URLError(.cannotConnectToHost)))
+        for (path, happenedBefore) in [("/a", false), ("/b", true)] {
+            let error = try await #require(throws: APIError.self) {
+                try await answers.provider().request(Endpoint<Void>(.post, "\(path)")).value
+            }
+            #expect(error.happenedBeforeSending == happenedBefore && error.isTransient)
+        }
+    }
+
     @Test("Four times as much text takes at most twelve times as long", .longComputing, arguments: costTexts.keys.sorted())
     func cost(kind: String) throws {
         let text = try #require(costTexts[kind])

@@ -74,12 +74,14 @@ struct BodyTests {
         #expect(try sent(.file(try file("file", text), contentType: "a/b")).bodyData == Data(text.utf8))
     }
 
-    @Test("Two bodies are equal if their data are, or their files and sizes, without a file being read")
+    @Test("Two bodies are equal if their pieces are: the same data, or the same files and sizes, which are not read")
     func equality() {
         let (text, file, other) = (RequestBody(Data("a".utf8)), URL(fileURLWithPath: "/missing"), URL(fileURLWithPath: "/other"))
         func body(_ url: URL, _ count: Int) -> RequestBody { RequestBody([.file(url, count: count)]) }
         #expect(text == RequestBody(Data("a".utf8)) && text != RequestBody(Data("b".utf8)) && text != body(file, 1))
         #expect(body(file, 1) == body(file, 1) && body(file, 1) != body(file, 2) && body(file, 1) != body(other, 1))
+        let parts = RequestBody([.data(Data("a".utf8)), .data(Data("b".utf8))])
+        #expect(parts == RequestBody([.data(Data("a".utf8)), .data(Data("b".utf8))]) && parts != RequestBody(Data("ab".utf8)))
     }
 
     @Test("A body can be read twice at once, and reading nothing is not its end")

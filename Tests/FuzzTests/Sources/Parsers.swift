@@ -28,12 +28,11 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
     }
     if let file = try? HARFile(data, name: "fuzz.har") {
-        let recorded = RecordedFile(file, name: "fuzz.har", Comparison())
-        var replay = Replay(recorded)
-        for entry in recorded.entries { _ = replay.entry(for: entry.exchange) }
+        var replay = Replay(file, RecordingOptions())
+        for entry in replay.entries { _ = replay.entry(for: entry.exchange) }
     }
     var exchange = RecordedExchange(method: "POST", url: "https://api.example.com/\(text.escapedAsValue)?\(text)")
     exchange.body = data
     exchange.response = .init(statusCode: 200, headers: ["Set-Cookie": text], body: data)
-    _ = NewRecording([exchange], Comparison(), test: "fuzz()", name: "fuzz.har")
+    _ = NewRecording([exchange], RecordingOptions(), test: "fuzz()", name: "fuzz.har")
 }
