@@ -22,7 +22,7 @@ func parse(_ bytes: [UInt8], in folder: URL) {
         let head = HTTPURLResponse(url: url, statusCode: 503, httpVersion: nil, headerFields: ["Link": text, "Retry-After": text])
     {
         let response = APIResponse(request: PreparedRequest(.get, url), httpResponse: head, data: data)
-        _ = Redactor().serverMessage(of: response)
+        _ = (APIError.unacceptableStatus(response).description, response.text)
         _ = try? response.link("next", allowsOtherOrigins: true)
         let retry = RetryMiddleware(RetryPolicy(maxAttempts: 2, baseDelay: .never))
         _ = retry.intercept(response.request) { _ in .just(response) }.subscribe { _ in }
