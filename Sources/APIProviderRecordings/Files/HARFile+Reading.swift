@@ -15,9 +15,11 @@ extension HARFile {
         }
         let log = Member(value: (root as? [String: Any])?["log"], path: "\(name): log")
         (self.data, test) = (data, log["_test"].text)
-        placeholders = (log["_placeholders"].value as? [String: String]).map { texts in
-            Placeholders(texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
-        }
+        let places = log["_placeholders"]
+        // Without its placeholders, a recording would count as another program's file.
+        placeholders =
+            test == nil && places.value == nil
+            ? nil : Placeholders(try places.texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
         entries = try log["entries"].elements.compactMap(Entry.init)
     }
 }
@@ -32,6 +34,8 @@ private struct Member {
     var text: String? { value as? String }
 
     var requiredText: String { get throws { try required(text) } }
+
+    var texts: [String: String] { get throws { try required(value as? [String: String]) } }
 
     var elements: [Member] {
         get throws { try required(value as? [Any]).enumerated().map { Member(value: $1, path: "\(path)[\($0)]") } }
@@ -122,7 +126,7 @@ extension HTTPHeaders {
         self.init()
         for field in (try? fields.elements) ?? [] {
             let (name, text) = (field["name"].text ?? "", field["value"].text ?? "")
-            let value = text.split(whereSeparator: \.isNewline).joined(separator: ", ")
+            let value = text.split { ["\n", "\r\n", "\r"].contains($0) }.joined(separator: ", ")
             guard (try? HTTPHeaders.check(name, value)) != nil else { continue }
             self[name] = self[name].map { "\($0), \(value)" } ?? value
         }
