@@ -7,7 +7,7 @@ extension HARFile {
     ///
     /// - Throws: An error with one sentence, beginning with `name`.
     init(_ data: Data, name: String) throws {
-        guard let root = try? JSONSerialization.jsonObject(with: data) else {
+        guard let root = try? JSONSerialization.jsonObject(with: data.escapingByteOrderMarks) else {
             var tokens = JSONTokens(data)
             while (try? tokens.next()) != nil {}
             let line = tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1
@@ -21,6 +21,17 @@ extension HARFile {
             test == nil && places.value == nil
             ? nil : Placeholders(try places.texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
         entries = try log["entries"].elements.compactMap(Entry.init)
+    }
+}
+
+extension Data {
+    /// JSON with an escape for each U+FEFF in a text. On Linux, JSONSerialization drops one at a text's beginning, and behind each escape.
+    fileprivate var escapingByteOrderMarks: Data {
+        let (mark, escape) = (Array("\u{FEFF}".utf8), Array(#"\uFEFF"#.utf8))
+        let json = [UInt8](starts(with: mark) ? dropFirst(mark.count) : self)
+        guard json.firstOffset(of: mark) != nil else { return Data(json) }
+        let places = json.places(ofAny: "\u{FEFF}").filter { json[$0...].starts(with: mark) }
+        return Data(json.applying(places.map { ($0..<$0 + mark.count, escape) }))
     }
 }
 

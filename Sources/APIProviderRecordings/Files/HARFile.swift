@@ -80,9 +80,9 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The body's members: text in UTF-8, or else Base64. JSON readers drop a byte order mark at a text's beginning.
+    /// The body's members: text in UTF-8, or else Base64.
     fileprivate func harMembers(type: String, encoding: String) -> [String: JSONValue] {
-        let isText = [UInt8](self).isUTF8 && !starts(with: [0xEF, 0xBB, 0xBF])
+        let isText = [UInt8](self).isUTF8
         let text = isText ? String(decoding: self, as: UTF8.self) : base64EncodedString()
         return ["mimeType": JSONValue(type), "text": JSONValue(text), encoding: isText ? .null : "base64"]
     }
