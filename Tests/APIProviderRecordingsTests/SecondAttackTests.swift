@@ -43,6 +43,9 @@ struct SecondAttackTests {
             ("application/javascript", "callback({\"address\":[\"Rome 12\"]});"),
             ("application/json", ")]}',\n{\"address\":{\"city\":\"Rome 12\"}}"),
             ("application/json", "\u{FEFF}{\"address\":{\"city\":\"Rome 12\"}}"),
+            ("application/json-seq", "\u{1E}{\"address\":{\"city\":\"Rome 12\"}}\n\u{1E}{\"address\":{\"city\":\"Rome 12\"}}\n"),
+            ("application/x-ndjson", "{\"address\":{\"city\":\"Rome 12\"}}\n{\"address\":[\"Rome 12\"]}\n"),
+            ("application/json", "{\"address\":{\"city\":\"Rome 12\"}}\r\n{\"address\":1}\r\n"),
             ("text/plain", "log: {\"address\":{\"city\":\"Rome 12\"}}, as asked\n"),
         ])
     func hiddenNames(type: String, body: String) {
@@ -53,6 +56,15 @@ struct SecondAttackTests {
             #expect(!isInFile || !recording.problems.isEmpty, "\(recording.text)")
             #expect(!recording.warnings.contains { $0.hasPrefix("hiding:") }, "\(recording.warnings)")
         }
+    }
+
+    @Test("A secret in JavaScript's escapes is in no file", arguments: ["x9Kq2vL0pT7wZ3nB", "Schlüßel9-of-ann🔑"])
+    func script(secret: String) {
+        let escapes = secret.unicodeScalars.map { "\\u{\(String($0.value, radix: 16))}" }.joined()
+        let recording = NewRecording([
+            sending("{\"password\":\"\(secret)\"}"), exchange(answer: "<script>a = '\(escapes)'</script>", type: "text/html", at: 1),
+        ])
+        #expect(recording.problems == [] && recording.answer(1) == "<script>a = 'password-001'</script>", "\(recording.problems)")
     }
 
     // MARK: - Answers
@@ -91,6 +103,7 @@ struct SecondAttackTests {
         "Each body comes back from the file as it was",
         arguments: [
             Data(), Data([0]), Data([0xC3, 0x28]), Data([0x1F, 0x8B, 1]), Data("\u{FEFF}{\"a\":1}".utf8), Data("\u{FEFF}".utf8),
+            Data("a\n\u{FEFF}b\"\u{FEFF}\u{FEFF}\\\u{FEFF}".utf8),
             Data("a\r\n\u{2028}\u{0}\u{FFFF}".utf8), Data("e\u{301}é".utf8), Data("{\"a\":1.0,\"b\":123456789012345678901,\"c\":1e2}".utf8),
             Data("\\ud800 \\u0000".utf8),
         ])
@@ -102,7 +115,9 @@ struct SecondAttackTests {
         #expect(read.body == body && read.response?.body == body)
     }
 
-    @Test("Each header comes back from the file as it was", arguments: ["Ã\u{85}rhus", "a\u{2028}b", "", "a\tb, \"é\"", "a, b"])
+    @Test(
+        "Each header comes back from the file as it was",
+        arguments: ["\u{FEFF}a\"\u{FEFF}", "Ã\u{85}rhus", "a\u{2028}b", "", "a\tb, \"é\"", "a, b"])
     func header(value: String) throws {
         let sent = exchange(responseHeaders: ["X-A": value])
         let read = try HARFile(HARFile([sent], test: "a", Placeholders([:])).data, name: "session.har").entries[0].exchange

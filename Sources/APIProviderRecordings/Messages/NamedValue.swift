@@ -66,8 +66,11 @@ struct NamedValue {
         let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
         let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
         let json = Lines(json: claims ?? Data((isBracketed ? text[...] : text.bracketed).utf8))
-        var found = (json?.values ?? [:]).flatMap { place, values in values.compactMap { NamedValue($0, at: place, json ?? Lines()) } }
-        found.sort { $0.offset < $1.offset }
+        // Uploads and logs have JSON on each line.
+        let lines = json != nil || claims != nil ? [] : text.split(whereSeparator: \.isNewline).map { Data(String($0).bracketed.utf8) }
+        var found = ((json.map { [$0] } ?? []) + lines.compactMap { Lines(json: $0) }).flatMap { json in
+            json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
+        }
         if json == nil || claims == nil && !isBracketed {
             // Most bodies have times and plain URLs.
             let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
