@@ -40,8 +40,8 @@ struct Placeholders: Sendable {
     /// The placeholder at the beginning of a JWT's third part. Text behind the JWT may look like a part of the signature.
     func signature(of text: String) -> String? { occurrences(in: text).first { $0.range.lowerBound == 0 }?.placeholder }
 
-    /// A JWT's head, claims and signature.
-    static let jwt = Expression(#"(eyJ[\w-]+)\.([\w-]+)\.([\w-]+)"#)
+    /// A JWT's head, claims and signature. Without groups, also other text like a head: no part of such text is read twice.
+    static let jwt = Expression(#"(eyJ[\w-]++)\.([\w-]++)\.([\w-]+)|eyJ[\w-]*+"#)
 
     // MARK: - Other secrets
 

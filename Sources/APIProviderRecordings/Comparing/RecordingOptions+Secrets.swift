@@ -11,7 +11,7 @@ extension RecordingOptions {
         }
         func isGiven(_ given: String) -> Bool { isHeader ? given.isField(name) : given == name }
         if hidden.contains(where: isGiven) { return name.asLabel }
-        if let name = value.names.dropLast().last(where: hidden.contains) { return name.asLabel }
+        if !hidden.isEmpty, let name = value.outerNames.last(where: hidden.contains) { return name.asLabel }
         guard !kept.contains(where: isGiven) else { return nil }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
         if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }

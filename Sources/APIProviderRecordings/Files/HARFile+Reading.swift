@@ -7,7 +7,7 @@ extension HARFile {
     ///
     /// - Throws: An error with one sentence, beginning with `name`.
     init(_ data: Data, name: String) throws {
-        guard let root = try? JSONSerialization.jsonObject(with: data) else {
+        guard let root = try? JSONSerialization.jsonObject(with: data.escapingByteOrderMarks) else {
             var tokens = JSONTokens(data)
             while (try? tokens.next()) != nil {}
             let line = tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1
@@ -15,10 +15,23 @@ extension HARFile {
         }
         let log = Member(value: (root as? [String: Any])?["log"], path: "\(name): log")
         (self.data, test) = (data, log["_test"].text)
-        placeholders = try log["_placeholders"].texts.map { texts in
-            Placeholders(texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
-        }
+        let places = log["_placeholders"]
+        // Without its placeholders, a recording would count as another program's file.
+        placeholders =
+            test == nil && places.value == nil
+            ? nil : Placeholders(try places.texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
         entries = try log["entries"].elements.compactMap(Entry.init)
+    }
+}
+
+extension Data {
+    /// JSON with an escape for each U+FEFF in a text. On Linux, JSONSerialization drops one at a text's beginning, and behind each escape.
+    fileprivate var escapingByteOrderMarks: Data {
+        let (mark, escape) = (Array("\u{FEFF}".utf8), Array(#"\uFEFF"#.utf8))
+        let json = [UInt8](starts(with: mark) ? dropFirst(mark.count) : self)
+        guard json.firstOffset(of: mark) != nil else { return Data(json) }
+        let places = json.places(ofAny: "\u{FEFF}").filter { json[$0...].starts(with: mark) }
+        return Data(json.applying(places.map { ($0..<$0 + mark.count, escape) }))
     }
 }
 
@@ -33,8 +46,7 @@ private struct Member {
 
     var requiredText: String { get throws { try required(text) } }
 
-    /// An object's texts; `nil` without the object.
-    var texts: [String: String]? { get throws { try value.map { try required($0 as? [String: String]) } } }
+    var texts: [String: String] { get throws { try required(value as? [String: String]) } }
 
     var elements: [Member] {
         get throws { try required(value as? [Any]).enumerated().map { Member(value: $1, path: "\(path)[\($0)]") } }
@@ -125,7 +137,7 @@ extension HTTPHeaders {
         self.init()
         for field in (try? fields.elements) ?? [] {
             let (name, text) = (field["name"].text ?? "", field["value"].text ?? "")
-            let value = text.split(whereSeparator: \.isNewline).joined(separator: ", ")
+            let value = text.split { ["\n", "\r\n", "\r"].contains($0) }.joined(separator: ", ")
             guard (try? HTTPHeaders.check(name, value)) != nil else { continue }
             self[name] = self[name].map { "\($0), \(value)" } ?? value
         }

@@ -45,12 +45,18 @@ extension [UInt8] {
         }
     }
 
-    /// JavaScript's `\x3D` and `\'`, which JSON lacks.
+    /// JavaScript's `\x3D`, `\u{3D}` and `\'`, which JSON lacks.
     private func scriptEscape(at place: Int) -> (text: [UInt8], end: Int)? {
         guard place + 1 < count else { return nil }
         switch self[place + 1] {
         case UInt8(ascii: "'"): return ([UInt8(ascii: "'")], place + 2)
         case UInt8(ascii: "x"): return hexByte(at: place + 2).map { (Array("\(Unicode.Scalar($0))".utf8), place + 4) }
+        case UInt8(ascii: "u"):
+            let digits = self[(place + 2)...].prefix(12).prefix { $0 != UInt8(ascii: "}") }
+            guard digits.first == UInt8(ascii: "{"), digits.endIndex < count, self[digits.endIndex] == UInt8(ascii: "}"),
+                let scalar = UInt32(String(decoding: digits.dropFirst(), as: UTF8.self), radix: 16).flatMap(Unicode.Scalar.init)
+            else { return nil }
+            return (Array("\(scalar)".utf8), digits.endIndex + 1)
         default: return nil
         }
     }

@@ -22,6 +22,9 @@ struct NamedValue {
 
     var name: String { names.last ?? "" }
 
+    /// The surrounding objects' names, and the parts of all names: `user[address]` in a multipart body, and `ns:address` in XML.
+    var outerNames: [String] { names.dropLast() + names.flatMap { $0.split { ".[]:".contains($0) } }.map(String.init) }
+
     /// The text without a credential's scheme and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
@@ -62,17 +65,18 @@ struct NamedValue {
         guard depth < 4, kind != .number, !Array(text.utf8).places(ofAny: "{[=:<.").isEmpty else { return [] }
         let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
         let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
-        var found: [NamedValue]
-        if let json = (claims ?? (isBracketed ? Data(text.utf8) : nil)).flatMap({ Lines(json: $0) }) {
-            found = json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted {
-                $0.offset < $1.offset
-            }
-        } else {
+        let json = Lines(json: claims ?? Data((isBracketed ? text[...] : text.bracketed).utf8))
+        // Uploads and logs have JSON on each line.
+        let lines = json != nil || claims != nil ? [] : text.split(whereSeparator: \.isNewline).map { Data(String($0).bracketed.utf8) }
+        var found = ((json.map { [$0] } ?? []) + lines.compactMap { Lines(json: $0) }).flatMap { json in
+            json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
+        }
+        if json == nil || claims == nil && !isBracketed {
             // Most bodies have times and plain URLs.
             let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
             // HTML's attributes contain JSON with entities, and URLs contain URLs. Decoded, an escaped quote would end a text.
             let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
-            found = isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
+            found += isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
         }
         for index in found.indices {
             (found[index].place, found[index].offset) = (place, offset)
@@ -116,11 +120,21 @@ struct NamedValue {
 // MARK: - Places
 
 extension String {
+    /// The text from the first opening bracket to the last closing one: the JSON in `callback(…)`, and behind `)]}',`.
+    fileprivate var bracketed: Substring {
+        guard let start = utf8.firstIndex(where: { "{[".utf8.contains($0) }), let end = utf8.lastIndex(where: { "}]".utf8.contains($0) }),
+            start < end
+        else { return "" }
+        return self[start...end]
+    }
+
     /// The first word of a request line's place (`query`, `header`, `cookie` or `path`), and the names without element numbers.
     var startAndNames: (start: String, names: [String]) {
         if let start = ["header", "cookie", "query", "path"].first(where: { hasPrefix("\($0) ") }) {
             let name = String(dropFirst(start.count + 1))
-            return (start, start == "cookie" ? [name] : start == "path" ? [self] : name.split { ".[]".contains($0) }.map(String.init))
+            let names = name.split { ".[]".contains($0) }.map(String.init)
+            // A header's name may be marks alone.
+            return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }
         // Runs for each value of a large body, in tests without the optimizer: Foundation is faster than a loop.
         let names = components(separatedBy: Self.marks).filter { !$0.isEmpty && !$0.utf8.allSatisfy(\.isDigit) }.map { name in

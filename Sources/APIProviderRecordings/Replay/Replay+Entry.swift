@@ -31,13 +31,15 @@ extension Replay.Entry {
         holes = patterns.keys.filter { !$0.isCookie }.sorted { takesText($0) && !takesText($1) }
     }
 
-    /// Whether the sent line equals the recorded one. A cookie on one side alone is no mismatch: when a cookie is set is a race.
+    /// Whether the sent line equals the recorded one. A placeholder takes no other kind of value, such as `null` for a text. A cookie on one
+    /// side alone is no mismatch: when a cookie is set is a race.
     func matches(_ place: String, _ sent: Lines, _ bindings: inout Bindings) -> Bool {
         let (recorded, sent) = (request.values[place] ?? [], sent.values[place] ?? [])
         if place.isCookie, recorded.isEmpty || sent.isEmpty { return true }
         return recorded.count == sent.count
             && zip(recorded, sent).enumerated().allSatisfy { index, values in
-                patterns[place]?[index].map { $0.matches(values.1.text, &bindings) } ?? (values.0 == values.1)
+                patterns[place]?[index].map { values.0.kind == values.1.kind && $0.matches(values.1.text, &bindings) }
+                    ?? (values.0 == values.1)
             }
     }
 }

@@ -21,6 +21,7 @@ extension SecretReplacer {
             var labeled: [(value: NamedValue, label: String)] = []
             for value in values {
                 seenNames.insert(value.name)
+                if !options.hidden.isEmpty { seenNames.formUnion(value.outerNames) }
                 if let label = options.label(of: value, inResponse: message.isResponse) {
                     labeled.append((value, label))
                 } else {
@@ -57,7 +58,8 @@ extension SecretReplacer {
         if !value.isClaim { named[number].append(value) }
         guard !messages[number].isResponse else { return }
         secrets[index].places.insert(value.place.general)
-        if value.kind != .cookie { secrets[index].isCertain = true }
+        let isOpen = openTexts[Array(text.utf8)].map { $0 < messages[number].time } == true
+        if value.kind != .cookie || !isOpen { secrets[index].isCertain = true }
     }
 
     /// Notes a value without a listed name.

@@ -80,7 +80,10 @@ extension Message.Part {
     /// The expression for a value behind its name. `TEXTS` stands for the secrets.
     fileprivate func pattern(for value: NamedValue) -> String {
         if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s=":](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
-        let behind = #"["'\]]*\s*(?:[=:]|[^<>]*>)[\s"'\[]*|["'][^<>]*?\s(?:value|content)=["']|["'][^\r\n]*(?:\r\n[^\r\n]+)*\r\n\r\n"#
+        // The limits keep a large body with many such names fast. Behind more text, a secret is refused.
+        let behind =
+            #"["'\]]*\s*(?:[=:]|[^<>]{0,4096}+>)[\s"'\[]*|["'][^<>]{0,1000}?\s(?:value|content)=["']"#
+            + #"|["'][^\r\n]{0,1000}+(?:\r\n[^\r\n]{1,1000}+){0,20}\r\n\r\n"#
         return "(?<![\\w-])\(NSRegularExpression.escapedPattern(for: value.key))(?:\(behind))(TEXTS)(?![\\w.]*\\w)"
     }
 
