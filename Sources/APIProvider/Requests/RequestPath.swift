@@ -152,7 +152,8 @@ extension RequestPath: CustomStringConvertible {
 extension RequestPath {
     /// Why a literal would not be sent as written; `nil` for a valid one.
     fileprivate static func problem(of literal: String, after start: String = "") -> String? {
-        guard literal.withCString({ strpbrk($0, "?#%:") }) != nil else { return nil }
+        // For the C library, a NUL ends the text.
+        guard literal.withCString({ strpbrk($0, "?#%:") != nil || strlen($0) < literal.utf8.count }) else { return nil }
         let path = "its path \"\(RequestSecrets().redacted(url: "\(start)\(literal)"))\""
         if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
         if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }

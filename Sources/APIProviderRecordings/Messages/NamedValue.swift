@@ -65,9 +65,11 @@ struct NamedValue {
         guard depth < 4, kind != .number, !Array(text.utf8).places(ofAny: "{[=:<.").isEmpty else { return [] }
         let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
         let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
-        let json = Lines(json: claims ?? Data((isBracketed ? text[...] : text.bracketed).utf8))
-        // Uploads and logs have JSON on each line.
-        let lines = json != nil || claims != nil ? [] : text.split(whereSeparator: \.isNewline).map { Data(String($0).bracketed.utf8) }
+        let whole = claims ?? Data((isBracketed ? text[...] : text.bracketed).utf8)
+        let json = Lines(json: whole)
+        // Uploads and logs have JSON on each line. Most texts have no brackets.
+        let mayHaveLines = json == nil && claims == nil && !whole.isEmpty
+        let lines = mayHaveLines ? text.split(whereSeparator: \.isNewline).map { Data(String($0).bracketed.utf8) } : []
         var found = ((json.map { [$0] } ?? []) + lines.compactMap { Lines(json: $0) }).flatMap { json in
             json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
         }

@@ -169,7 +169,7 @@ extension PreparedRequest {
         set { if newValue != nil { options[BaseURLKey.self] = newValue } else { options.remove(BaseURLKey.self) } }
     }
 
-    /// Adds the fields in `headers` that the request lacks. A field of the request stays.
+    /// Adds the fields in `headers` that the request lacks.
     public mutating func addMissingHeaders(_ headers: HTTPHeaders) {
         let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
