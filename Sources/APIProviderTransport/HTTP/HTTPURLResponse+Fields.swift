@@ -112,7 +112,12 @@ extension HTTPURLResponse {
 
     /// The values of all fields with this name, joined with `", "`; `nil` without one. Names are case-insensitive.
     package func joinedValue(forHTTPHeaderField name: String) -> String? {
-        // On Linux, `value(forHTTPHeaderField:)` returns any one of several fields in different case, and is slow.
+        #if canImport(FoundationNetworking)
+        // Foundation on Linux writes all names but these in one case, and casts every field when it is asked for all (Swift 6.3.1).
+        if !name.utf8.starts(with: "X-".utf8), !name.utf8.starts(with: "x-".utf8) {
+            return value(forHTTPHeaderField: name)?.trimmedFieldValue
+        }
+        #endif
         var fields: [(name: String, value: String)] = []
         for (key, value) in allHeaderFields {
             guard let key = key as? String, key.isField(name), let value = value as? String else { continue }
