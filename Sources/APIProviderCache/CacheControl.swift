@@ -8,8 +8,8 @@ struct CacheControl {
 
     init(_ field: String?) {
         for directive in field?.partsAtCommas ?? [] {
-            let name = directive.prefix { $0 != "=" }
-            let argument = directive.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+            let name = Substring(directive.utf8.prefix { $0 != UInt8(ascii: "=") })
+            let argument = Substring(directive.utf8.dropFirst(name.utf8.count + 1)).trimmingCharacters(in: .whitespaces)
             let key = name.trimmingCharacters(in: .whitespaces).lowercased()
             if directives[key] == nil { directives[key] = argument }
         }
@@ -38,7 +38,7 @@ extension StringProtocol {
     fileprivate var partsAtCommas: [String] {
         var parts = [""]
         var (isQuoted, isEscaped) = (false, false)
-        for character in self {
+        for character in unicodeScalars {
             if isEscaped {
                 isEscaped = false
             } else if isQuoted, character == "\\" {
@@ -46,9 +46,9 @@ extension StringProtocol {
             } else if character == "\"" {
                 isQuoted.toggle()
             }
-            if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].append(character) }
+            if character == ",", !isQuoted { parts.append("") } else { parts[parts.count - 1].unicodeScalars.append(character) }
         }
         // An unclosed quote is an ordinary character, and hides no directive.
-        return isQuoted ? split(separator: "," as Character).map { String($0) } : parts
+        return isQuoted ? self.parts(between: UInt8(ascii: ",")).map { String($0) } : parts
     }
 }

@@ -54,7 +54,9 @@ extension CachedResponse {
         guard 200..<300 ~= statusCode else { return false }
         if let tags = request.headers["If-None-Match"] {
             let own = headers["ETag"]?.weakTag
-            return tags.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" || String($0).weakTag == own }
+            return tags.parts(between: UInt8(ascii: ",")).contains {
+                $0.trimmingCharacters(in: .whitespaces) == "*" || own?.hasSameBytes(as: String($0).weakTag) == true
+            }
         }
         guard let since = request.headers["If-Modified-Since"].flatMap({ Date(httpDate: $0, now: responseTime) }) else {
             return false
@@ -66,15 +68,17 @@ extension CachedResponse {
 
     /// Whether a 304 may update this response (RFC 9111, section 4.3.4).
     func canBeUpdated(by response: APIResponse) -> Bool {
-        if let tag = response.value(forHTTPHeaderField: "ETag") { return tag.weakTag == headers["ETag"]?.weakTag }
-        if let modified = response.value(forHTTPHeaderField: "Last-Modified") { return modified == headers["Last-Modified"] }
+        if let tag = response.value(forHTTPHeaderField: "ETag") { return headers["ETag"]?.weakTag.hasSameBytes(as: tag.weakTag) == true }
+        if let modified = response.value(forHTTPHeaderField: "Last-Modified") {
+            return headers["Last-Modified"]?.hasSameBytes(as: modified) == true
+        }
         return !hasValidator
     }
 
     /// Whether both have entity tags, and different ones.
     func hasDifferentETag(from response: APIResponse) -> Bool {
         guard let tag = response.value(forHTTPHeaderField: "ETag"), let own = headers["ETag"] else { return false }
-        return tag.weakTag != own.weakTag
+        return !tag.weakTag.hasSameBytes(as: own.weakTag)
     }
 
     /// Whether a stale response may be used after an error (RFC 5861, section 4).

@@ -86,7 +86,7 @@ extension CachedResponse {
             let isKnown =
                 sentValue == receivedValue || sentValue == headersBefore.headers[name]
                 || name == "authorization" && headersBefore.headers[name] == nil
-            guard isKnown, let value = headersBefore.value(name), value == current.value(name) else { return nil }
+            guard isKnown, let value = headersBefore.value(name), current.value(name)?.hasSameBytes(as: value) == true else { return nil }
             varyValues[name] = value
         }
         return CachedResponse(
@@ -95,7 +95,9 @@ extension CachedResponse {
     }
 
     /// Whether a request with `headers` has the same values for the fields in `Vary`.
-    func matchesVary(of headers: SentHeaders) -> Bool { varyValues.allSatisfy { headers.value($0.key) == $0.value } }
+    func matchesVary(of headers: SentHeaders) -> Bool {
+        varyValues.allSatisfy { headers.value($0.key)?.hasSameBytes(as: $0.value) == true }
+    }
 }
 
 extension String {

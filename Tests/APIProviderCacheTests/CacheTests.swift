@@ -396,6 +396,18 @@ struct ValidationTests {
 
 @Suite("The cache: storing", .mockNetwork, tenMinutes)
 struct StoringTests {
+    @Test("Variants and entity tags are compared by their bytes: \u{E9} in one scalar is not that in two")
+    func bytes() async throws {
+        let world = World()
+        world.serve(["Cache-Control": "max-age=10", "Vary": "X-A"])
+        for (value, body) in [("\u{E9}", "1"), ("e\u{301}", "2"), ("\u{E9}", "1")] {
+            #expect(try await world.get("/a", ["X-A": value]).data == Data(body.utf8))
+        }
+        world.serve(["Cache-Control": "max-age=10", "ETag": "\"\u{E9}\""], at: "/b")
+        _ = try await world.get("/b")
+        #expect(try await world.get("/b", ["If-None-Match": "\"e\u{301}\""]).statusCode == 200)
+    }
+
     @Test("Variants differ in the fields that Vary names (RFC 9110, section 12.5.5)")
     func vary() async throws {
         let world = World()

@@ -216,7 +216,7 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
             throw APIError.invalidRequest(reason: "its \(name) contains a control character; if you read it from a file, trim it")
         }
         if authorized.addsNothing(to: request) { try requireCredential(credential, in: request) }
-        for secret in token.map({ [$0] }) ?? fields.compactMap({ $0.split(separator: " ").last.map(String.init) }) {
+        for secret in token.map({ [$0] }) ?? fields.compactMap({ $0.parts(between: UInt8(ascii: " ")).last.map(String.init) }) {
             authorized.hide(secret)
         }
         return authorized

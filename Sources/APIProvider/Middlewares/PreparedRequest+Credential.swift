@@ -16,7 +16,7 @@ extension PreparedRequest {
 
     /// The names of headers missing in `other`, or with another value there.
     func headers(notIn other: PreparedRequest) -> [String] {
-        headers.filter { other.headers[$0.name] != $0.value }.map(\.name)
+        headers.filter { other.headers[$0.name]?.hasSameBytes(as: $0.value) != true }.map(\.name)
     }
 }
 

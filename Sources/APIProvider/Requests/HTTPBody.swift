@@ -31,7 +31,7 @@ public struct HTTPBody: Sendable {
                 return (RequestBody(try (encoder ?? standard).encode(value)), "application/json")
             } catch {
                 let type = nameInSource(of: type(of: value))
-                throw APIError.invalidRequest(reason: "its body of type \(type) cannot be encoded as JSON", underlying: error)
+                throw APIError.invalidRequest(reason: "its body of type \(type) cannot be encoded as JSON", underlying: error.withoutValue)
             }
         }
     }

@@ -131,10 +131,26 @@ extension JSONValue: Codable {
     /// The maximum number of levels. Each takes up to 5 KB of the stack, and many threads on Apple's systems have 512 KB.
     private static let maxDepth = 64
 
-    /// Creates JSON by encoding `value` with `encoder`. Throws the encoder's errors.
+    /// Creates JSON by encoding `value` with `encoder`.
+    ///
+    /// - Throws: `EncodingError` if a number, such as a `Decimal`, has more digits than an `Int` or a `Double`. The errors of `encoder`. No
+    ///   `EncodingError` contains a value.
     public init(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) throws {
-        self = try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value))
+        let decoder = JSONDecoder()
+        if let key = Self.keepsDigits { decoder.userInfo[key] = true }
+        do {
+            self = try decoder.decode(JSONValue.self, from: encoder.encode(value))
+        } catch DecodingError.dataCorrupted(let context) {
+            let place = context.codingPath.map(\.stringValue).joined(separator: ".")
+            let text = context.debugDescription + (place.isEmpty ? "" : " (at \(place))")
+            throw EncodingError.invalidValue(type(of: value), .init(codingPath: context.codingPath, debugDescription: text))
+        } catch {
+            throw error.withoutValue
+        }
     }
+
+    /// For numbers that the app gives: an error in place of other digits.
+    private static let keepsDigits = CodingUserInfoKey(rawValue: "APIProvider.JSONValue.keepsDigits")
 
     /// Decodes `type` from this JSON. Throws the decoder's errors.
     public func decode<Value: Decodable>(_ type: Value.Type = Value.self, by decoder: JSONDecoder = JSONDecoder()) throws -> Value {
@@ -145,6 +161,7 @@ extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
         if let scalar = try Self.scalar(of: decoder) {
             self = scalar
+            if let key = Self.keepsDigits, decoder.userInfo[key] != nil { try requireDigits(of: decoder) }
             return
         }
         guard decoder.codingPath.count < Self.maxDepth else {
@@ -164,7 +181,7 @@ extension JSONValue: Codable {
     public func encode(to encoder: any Encoder) throws {
         guard encoder.codingPath.count <= Self.maxDepth else {
             let problem = "it is nested more than \(Self.maxDepth) levels deep"
-            throw EncodingError.invalidValue(self, .init(codingPath: encoder.codingPath, debugDescription: problem))
+            throw EncodingError.invalidValue(JSONValue.self, .init(codingPath: encoder.codingPath, debugDescription: problem))
         }
         var container = encoder.singleValueContainer()
         switch self {
@@ -197,10 +214,34 @@ extension JSONValue: Codable {
         guard value.magnitude >= 0x1p53, let exact = try? container.decode(Decimal.self) else { return .double(value) }
         let isExact = Decimal(string: "\(value)") == exact || Decimal(string: String(format: "%.0f", value)) == exact
         guard exact.exponent < 0 || isExact else {
-            let problem = "Neither an Int nor a Double holds the number \(exact) exactly; read it as a UInt64 or a Decimal."
+            let problem = "Neither an Int nor a Double holds this number exactly; read it as a UInt64 or a Decimal."
             throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
         }
         return .double(value)
+    }
+}
+
+extension JSONValue {
+    /// Throws if a number has lost digits. In a `Double`, 0.1 keeps them.
+    private func requireDigits(of decoder: any Decoder) throws {
+        let kept: Decimal?
+        switch self {
+        case .int(let value): kept = Decimal(value)
+        case .double(let value): kept = Decimal(string: "\(value)")
+        default: return
+        }
+        let container = try decoder.singleValueContainer()
+        guard let exact = try? container.decode(Decimal.self), exact != kept else { return }
+        let problem = "A number has digits that neither an Int nor a Double holds; encode it as a string."
+        throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
+    }
+}
+
+extension Error {
+    /// The error with the type in place of a value that could not be encoded: values are the app's, and may be secret.
+    var withoutValue: any Error {
+        guard case EncodingError.invalidValue(let value, let context)? = self as? EncodingError else { return self }
+        return EncodingError.invalidValue(type(of: value), context)
     }
 }
 

@@ -6,9 +6,10 @@ extension QueryParameters {
     /// A `nil` member is left out, and an array repeats the name. Names and dates are written by `encoder`: by default, a property's name
     /// unchanged, and a date as in any query: `2026-11-21T09:30:00.250Z`.
     ///
-    /// - Throws: `EncodingError` if `value` has no members, or if a member is an object or contains arrays. The errors of `encoder`.
+    /// - Throws: `EncodingError` if `value` has no members, if a member is an object or contains arrays, or if a number, such as a `Decimal`,
+    ///   has more digits than an `Int` or a `Double`. The errors of `encoder`. No `EncodingError` contains a value.
     public init(encoding value: some Encodable, encoder: JSONEncoder = .writingDatesAsInQueries) throws {
-        func fail(_ problem: String) -> EncodingError { .invalidValue(value, .init(codingPath: [], debugDescription: problem)) }
+        func fail(_ problem: String) -> EncodingError { .invalidValue(type(of: value), .init(codingPath: [], debugDescription: problem)) }
         guard case .object(let members) = try JSONValue(encoding: value, encoder: encoder) else {
             throw fail("A query needs named members.")
         }

@@ -111,8 +111,3 @@ extension Lines.Value: CustomStringConvertible {
         }
     }
 }
-
-extension StringProtocol {
-    /// Whether both have the same bytes. `==` compares characters: an `é` with one scalar equals one with two.
-    package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
-}

@@ -65,7 +65,7 @@ struct ReportRedactor: Sendable {
     /// The body's text; a multipart body gets a line for each part. `nil` for binary data.
     func body(_ body: BodyLines) -> String? {
         if let parts = body.lines(as: .multipart) { return list(parts).joined(separator: "\n") }
-        guard let text = String(data: body.data, encoding: .utf8), !text.contains("\0") else { return nil }
+        guard let text = String(data: body.data, encoding: .utf8), !text.utf8.contains(0) else { return nil }
         return json(body.data, body.lines(as: .json)) ?? (body.data.looksLikeForm ? form(text) : message(text))
     }
 
@@ -106,7 +106,9 @@ struct ReportRedactor: Sendable {
     }
 
     /// Whether the names at a place in a body say that the value is a secret.
-    func namesCredential(_ place: String) -> Bool { place.dottedNames.split(separator: ".").contains { String($0).namesCredential } }
+    func namesCredential(_ place: String) -> Bool {
+        place.dottedNames.parts(between: UInt8(ascii: ".")).contains { String($0).namesCredential }
+    }
 
     /// The replacement for a value with a secret; `nil` for other values.
     private func shown(_ lines: Lines, _ value: Lines.Value, at place: String, _ depth: Int = 0) -> String? {
@@ -152,15 +154,15 @@ extension String {
 
     /// The text with `…` for each literal after a credential's name. Without a literal, hides all text after the name.
     fileprivate var redactingLiterals: String {
-        guard contains(":") || contains("="), let values = Self.values else { return self }
+        guard utf8.contains(where: { ":=".utf8.contains($0) }), let values = Self.values else { return self }
         var (shown, rest) = ("", self[...])
         for match in values.matches(in: self, range: NSRange(startIndex..., in: self)) {
-            guard let whole = Range(match.range, in: self), let range = Range(match.range(at: 1), in: self),
+            guard let whole = match.range.indices(in: self), let range = match.range(at: 1).indices(in: self),
                 whole.lowerBound >= rest.startIndex,
                 match.range(at: 3).length == 0
             else { continue }
-            let (name, literal) = (String(self[range]), Range(match.range(at: 2), in: self))
-            if name.contains("\\") || name.namesCredential {
+            let (name, literal) = (String(self[range]), match.range(at: 2).indices(in: self))
+            if name.utf8.contains(UInt8(ascii: "\\")) || name.namesCredential {
                 shown += rest[..<whole.upperBound]
                 guard let literal else { return shown + "…" }
                 shown += #""…""#
@@ -178,11 +180,11 @@ extension String {
 
     /// The text with `…` for the content of each element with a credential's name.
     fileprivate var redactingElements: String {
-        guard contains("</"), let elements = Self.elements else { return self }
+        guard hasScalars("</"), let elements = Self.elements else { return self }
         var text = self
         for match in elements.matches(in: self, range: NSRange(startIndex..., in: self)).reversed() {
-            guard let name = Range(match.range(at: 1), in: self), String(self[name]).namesCredential,
-                let value = Range(match.range(at: 2), in: text)
+            guard let name = match.range(at: 1).indices(in: self), String(self[name]).namesCredential,
+                let value = match.range(at: 2).indices(in: text)
             else { continue }
             text.replaceSubrange(value, with: "…")
         }

@@ -16,7 +16,7 @@ package struct SetCookie {
     /// `nil` for a field without a cookie.
     package init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else { return nil }
-        let parts = field.split(separator: ";", omittingEmptySubsequences: false).map(Self.pair)
+        let parts = field.parts(between: UInt8(ascii: ";")).map(Self.pair)
         (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
         guard !(name.isEmpty && value.isEmpty), name.utf8.count + value.utf8.count <= 4096 else { return nil }
         // The last of a repeated attribute wins.
@@ -26,8 +26,8 @@ package struct SetCookie {
     }
 
     private static func pair(_ text: Substring) -> (name: String, value: String?) {
-        let halves = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
-            $0.trimmingCharacters(in: .whitespaces)
+        let halves = text.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+            Substring($0).trimmingCharacters(in: .whitespaces)
         }
         return (halves[0], halves.count > 1 ? halves[1] : nil)
     }

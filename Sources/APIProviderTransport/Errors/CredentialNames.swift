@@ -5,7 +5,7 @@ extension String {
     /// much, so a listed word may stand anywhere: `id_token_hint`, `secretAnswer`.
     package var namesCredential: Bool {
         let name = lowercased()
-        return CredentialNames.contains(self) || !name.hasSuffix("type") && CredentialNames.keywords.contains { name.contains($0) }
+        return CredentialNames.contains(self) || !name.hasSuffix("type") && CredentialNames.keywords.contains(where: name.hasScalars)
     }
 }
 

@@ -87,7 +87,7 @@ extension PreparedRequest {
 
 extension String {
     /// The text as one POSIX shell word (POSIX.1-2017, Shell Command Language, section 2.2). Must contain no NUL.
-    package var shellWord: String { "'\(replacingOccurrences(of: "'", with: #"'\''"#))'" }
+    package var shellWord: String { "'\(replacingOccurrences(of: "'", with: #"'\''"#, options: .literal))'" }
 }
 
 extension Data {

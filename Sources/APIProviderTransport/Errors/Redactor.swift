@@ -39,14 +39,17 @@ package struct Redactor: Sendable {
 
     /// Returns the system's text, with URLs redacted like a request's.
     func redactedURLs(in text: String) -> String {
-        guard !redaction.showsEverything, text.contains("://") else { return redacted(text) }
+        guard !redaction.showsEverything, text.hasScalars("://") else { return redacted(text) }
         var rest = text[...], shown = ""
-        while let start = rest.range(of: #"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s"'<>]+"#, options: .regularExpression) {
-            shown += rest[..<start.lowerBound] + secrets.redacted(url: String(rest[start]))
-            rest = rest[start.upperBound...]
+        for match in Self.url?.matches(in: text, range: NSRange(location: 0, length: text.utf16.count)) ?? [] {
+            guard let url = match.range.indices(in: text) else { continue }
+            shown += text[rest.startIndex..<url.lowerBound] + secrets.redacted(url: String(text[url]))
+            rest = text[url.upperBound...]
         }
         return redacted(shown + rest)
     }
+
+    private static let url = try? NSRegularExpression(pattern: #"[A-Za-z][A-Za-z0-9+.-]{0,30}://[^\s"'<>]+"#)
 
     /// Returns a server's or the app's words about a response, on one line of at most 200 characters.
     func message(_ text: String) -> String {

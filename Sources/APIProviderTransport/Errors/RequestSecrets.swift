@@ -3,7 +3,8 @@ import Foundation
 /// A request's secret texts with their replacements: path segments written as `\(secret:)`, the credential of ``AuthenticationMiddleware``,
 /// and the parameters of ``DefaultQueryMiddleware``.
 package struct RequestSecrets: Sendable {
-    private var replacements: [String: String] = [:]
+    /// By their bytes: as characters, an `é` with one scalar equals one with two.
+    private var replacements: [[UInt8]: String] = [:]
     /// The texts to replace everywhere, the longest first, because a longer one may contain a shorter one.
     private var texts: [String] = []
     /// The least number of bytes in a text to replace everywhere. A shorter text may occur by chance, and is replaced only as a whole path
@@ -12,17 +13,29 @@ package struct RequestSecrets: Sendable {
 
     package init() {}
 
+    /// The replacement of `text`. Setting it sets those of its composed and decomposed forms, too.
+    private subscript(text: String) -> String? {
+        get { replacements[Array(text.utf8)] }
+        set {
+            replacements[Array(text.utf8)] = newValue
+            guard text.utf8.contains(where: { $0 > 127 }) else { return }
+            for form in [text.precomposedStringWithCanonicalMapping, text.decomposedStringWithCanonicalMapping] {
+                replacements[Array(form.utf8)] = newValue
+            }
+        }
+    }
+
     /// Marks all `secrets`, and the segments of `path` that differ in `redactedPath`.
     package mutating func add(_ secrets: [String], path: String = "", redactedPath: String = "") {
         guard !secrets.isEmpty else { return }
-        let segments = [path, redactedPath].map { $0.split(separator: "/", omittingEmptySubsequences: false).map(String.init) }
-        for (segment, redacted) in zip(segments[0], segments[1]) where segment != redacted {
-            replacements[segment] = redacted
-            replacements[segment.removingPercentEncoding ?? segment] = redacted
+        let segments = [path, redactedPath].map { $0.parts(between: UInt8(ascii: "/")).map(String.init) }
+        for (segment, redacted) in zip(segments[0], segments[1]) where !segment.hasSameBytes(as: redacted) {
+            self[segment] = redacted
+            self[segment.removingPercentEncoding ?? segment] = redacted
         }
         for text in secrets where !text.isEmpty {
-            replacements[text] = replacements[text] ?? "…"
-            replacements[text.percentEncoded(except: .unreserved)] = replacements[text]
+            self[text] = self[text] ?? "…"
+            self[text.percentEncoded(except: .unreserved)] = self[text]
         }
         sortTexts()
     }
@@ -34,20 +47,16 @@ package struct RequestSecrets: Sendable {
     }
 
     private mutating func sortTexts() {
-        texts = replacements.keys.filter { $0.utf8.count >= Self.minimumByteCountInText }.sorted {
-            ($1.utf8.count, $0) < ($0.utf8.count, $1)
-        }
+        let long = replacements.keys.filter { $0.count >= Self.minimumByteCountInText }.map { String(decoding: $0, as: UTF8.self) }
+        texts = long.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
     /// Returns a URL's path with the secret segments replaced.
     package func redacted(path: String) -> String {
         guard !replacements.isEmpty else { return path }
-        return path.split(separator: "/", omittingEmptySubsequences: false).map { segment in
+        return path.parts(between: UInt8(ascii: "/")).map { segment in
             let text = String(segment)
-            guard let secret = [text, text.removingPercentEncoding ?? text].first(where: { replacements[$0] != nil }) else {
-                return redacted(text)
-            }
-            return replacements[secret] ?? "…"
+            return self[text] ?? text.removingPercentEncoding.flatMap { self[$0] } ?? redacted(text)
         }.joined(separator: "/")
     }
 
@@ -57,23 +66,24 @@ package struct RequestSecrets: Sendable {
             URIReference.items(query) { name, value in
                 // An item without a value may be a token. A Base64 token may end in "=", like an empty value. So such a name is hidden,
                 // too.
-                value?.allSatisfy { $0 == "=" } != false ? "…" : "\(name)=…"
+                value?.utf8.allSatisfy { $0 == UInt8(ascii: "=") } != false ? "…" : "\(name)=…"
             }
         }
     }
 
     /// Returns the text with all secrets replaced.
     package func redacted(_ text: String) -> String {
-        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: replacements[secret] ?? "…") }
+        // Not by characters: a combining mark behind a secret would make its last one another.
+        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: self[secret] ?? "…", options: .literal) }
     }
 
     package var isEmpty: Bool { replacements.isEmpty }
 
     /// The program's secrets, without their escapes.
     package var hiddenTexts: [String] {
-        replacements.filter { $0.value == "…" }.keys.filter { text in
+        replacements.filter { $0.value == "…" }.keys.map { String(decoding: $0, as: UTF8.self) }.filter { text in
             let plain = text.removingPercentEncoding ?? text
-            return plain == text || replacements[plain] == nil
+            return plain.hasSameBytes(as: text) || self[plain] == nil
         }.sorted()
     }
 }

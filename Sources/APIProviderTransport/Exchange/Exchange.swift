@@ -14,7 +14,14 @@ public import FoundationNetworking
     /// `Content-Length`, and do not follow redirects.
     public var request: PreparedRequest {
         var request = original
-        if let cookie = state.withLock({ $0.cookie }) { request.headers["Cookie"] = cookie }
+        if transport.handlesCookies, let cookie = state.withLock({ $0.cookie }) { request.headers["Cookie"] = cookie }
+        return request
+    }
+
+    /// The request for errors and the response, which hide the cookies, too.
+    private var answered: PreparedRequest {
+        var request = original
+        if let cookie = state.withLock({ $0.cookie }) { request.addedCookie = cookie }
         return request
     }
 
@@ -57,7 +64,8 @@ public import FoundationNetworking
         let now = now
         guard state.withLock({ $0.begin(at: now) }) else { return }
         // Cookies that arrived during the wait are sent, too.
-        if let cookie = transport.cookies?.header(for: original) { state.withLock { $0.cookie = cookie } }
+        let cookie = transport.cookies?.header(for: original)
+        if let cookie { state.withLock { $0.cookie = cookie } }
         let transfer = transport.start(self)
         let (isStarted, deadline) = state.withLock { ($0.didStart(transfer), $0.deadline) }
         if !isStarted { transfer.dispose() }
@@ -92,7 +100,7 @@ public import FoundationNetworking
         let now = now
         let reportsBody = original.reportProgress != nil && !response.isRedirect
         guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
-        transport.cookies?.storeCookies(of: response, to: original)
+        if transport.handlesCookies { transport.cookies?.storeCookies(of: response, to: original) }
         do {
             if response.hasInvalidLength { throw URLError(.cannotParseResponse) }
             guard isInMemory else { return true }
@@ -215,7 +223,7 @@ extension Exchange {
         switch ending {
         case .success(let response, let sink, let metrics):
             transport.executor.execute { [self] in
-                deliver(sink.file) { APIResponse(original, response, sink.data, metrics: metrics, file: sink.file) }
+                deliver(sink.file) { APIResponse(answered, response, sink.data, metrics: metrics, file: sink.file) }
             }
         case .failure(let error, let sink):
             transport.executor.execute { [self] in
@@ -223,7 +231,7 @@ extension Exchange {
                 deliver(nil) { throw urlError ?? error }
             }
         case .endOfStream(let stream, let error):
-            stream.finish(error.map { APIError.transport(original, underlying: $0) })
+            stream.finish(error.map { APIError.transport(answered, underlying: $0) })
             cancel()
         }
     }
@@ -240,7 +248,7 @@ extension Exchange {
         } catch {
             // A body with an unreadable file was not sent: the request is invalid.
             let isInvalid = if case .invalidRequest? = error as? APIError { true } else { false }
-            observer(.failure(isInvalid ? error : APIError.transport(original, underlying: error)))
+            observer(.failure(isInvalid ? error : APIError.transport(answered, underlying: error)))
         }
     }
 
@@ -250,7 +258,7 @@ extension Exchange {
     private func deliverStream(_ response: HTTPURLResponse) -> Bool {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
-        let response = APIResponse(original, response, Data(), stream: stream, metrics: metrics)
+        let response = APIResponse(answered, response, Data(), stream: stream, metrics: metrics)
         transport.executor.execute { [observer] in observer(.success(response)) }
         return true
     }

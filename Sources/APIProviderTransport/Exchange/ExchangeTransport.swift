@@ -54,8 +54,9 @@ public import FoundationNetworking
     let limiter: RequestLimiter?
     /// `nil` leaves timeouts to the network stack.
     let timeoutMonitor: TimeoutMonitor?
-    /// `nil` leaves cookies to the network stack.
     let cookies: CookieJar?
+    /// Whether the transport sends and stores the cookies. Otherwise the network stack does, and they are only hidden.
+    let handlesCookies: Bool
     /// Delivers events.
     let executor: ClosureExecutor
     let start: @Sendable (Exchange) -> any Disposable
@@ -93,10 +94,12 @@ public import FoundationNetworking
     }
 
     init(
-        _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, cookies: CookieJar?, executor: ClosureExecutor = .background,
+        _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, cookies: CookieJar?, handlesCookies: Bool = true,
+        executor: ClosureExecutor = .background,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         (self.settings, self.timeoutMonitor, self.cookies, self.executor, self.start) = (settings, timeoutMonitor, cookies, executor, start)
+        self.handlesCookies = handlesCookies
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
 
@@ -159,7 +162,7 @@ public import FoundationNetworking
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
         var headers = transportHeaders(for: request)
         for (name, _) in headers where request.headers[name] != nil { headers[name] = nil }
-        if headers["Cookie"] == nil, let cookie = cookies?.header(for: request) { headers["Cookie"] = cookie }
+        if handlesCookies, headers["Cookie"] == nil, let cookie = cookies?.header(for: request) { headers["Cookie"] = cookie }
         return headers
     }
 }

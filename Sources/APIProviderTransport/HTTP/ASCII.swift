@@ -1,9 +1,33 @@
+package import Foundation
+
 extension String {
     /// Calls `body` with the UTF-8 of this string, faster than through `utf8`.
     package func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) throws -> Result) rethrows -> Result {
         if let result = try utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = self
         return try copy.withUTF8(body)
+    }
+}
+
+extension StringProtocol {
+    /// Whether both have the same bytes. `==` compares characters: an `é` with one scalar equals one with two.
+    package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+
+    /// Whether these scalars occur. For `contains`, a combining mark makes the last one another character.
+    package func hasScalars(_ text: String) -> Bool { range(of: text, options: .literal) != nil }
+
+    /// The parts between the bytes `mark`, an ASCII character's. For `split`, a combining mark makes it another character.
+    package func parts(between mark: UInt8) -> [Substring] {
+        Substring(self).utf8.split(separator: mark, omittingEmptySubsequences: false).map { Substring($0) }
+    }
+}
+
+extension NSRange {
+    /// The range in `text`; `nil` if nothing was found. `Range(_:in:)` is `nil` within a character, too, as before a combining mark.
+    package func indices(in text: String) -> Range<String.Index>? {
+        guard location != NSNotFound else { return nil }
+        let start = text.utf16.index(text.startIndex, offsetBy: location)
+        return start..<text.utf16.index(start, offsetBy: length)
     }
 }
 

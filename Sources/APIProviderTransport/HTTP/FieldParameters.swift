@@ -5,12 +5,12 @@ extension Substring {
     package mutating func takeParameters() -> [(name: String, value: String)] {
         var pieces = [""]
         var isQuoted = false
-        while let character = popFirst(), isQuoted || character != "," {
+        while let character = unicodeScalars.popFirst(), isQuoted || character != "," {
             switch character {
             case "\"": isQuoted.toggle()
-            case "\\" where isQuoted: pieces[pieces.count - 1].append(popFirst() ?? " ")
+            case "\\" where isQuoted: pieces[pieces.count - 1].unicodeScalars.append(unicodeScalars.popFirst() ?? " ")
             case ";" where !isQuoted: pieces.append("")
-            default: pieces[pieces.count - 1].append(character)
+            default: pieces[pieces.count - 1].unicodeScalars.append(character)
             }
         }
         return pieces.map { piece in

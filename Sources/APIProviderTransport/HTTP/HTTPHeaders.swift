@@ -81,8 +81,8 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
     /// Whether there is no field.
     public var isEmpty: Bool { fields.isEmpty }
 
-    private var valuesByLowercasedName: [[UInt8]: String] {
-        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), $0.value) })
+    private var valuesByLowercasedName: [[UInt8]: [UInt8]] {
+        Dictionary(uniqueKeysWithValues: fields.map { ($0.name.utf8.map(\.lowercased), Array($0.value.utf8)) })
     }
 
     private func index(of name: String) -> Int? {
@@ -105,7 +105,7 @@ extension HTTPHeaders {
     public static func authorization(username: String, password: String) -> HTTPHeaders {
         var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
         let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }
-        if username.contains(":") || hasControls {
+        if username.utf8.contains(UInt8(ascii: ":")) || hasControls {
             headers.problem =
                 "its \(hasControls ? "user name or password has a control character" : "user name has a colon"), which Basic authentication "
                 + "does not allow (RFC 7617, section 2)"
@@ -123,9 +123,9 @@ extension String {
     package var basicPair: (user: String, password: String)? {
         guard let data = Data(base64URL: trimmingCharacters(in: ["=", " ", "\t"])),
             let text = String(data: data, encoding: .utf8) ?? String(data: data, encoding: .isoLatin1),
-            let colon = text.firstIndex(of: ":")
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         else { return nil }
-        return (String(text[..<colon]), String(text[colon...].dropFirst()))
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
     }
 }
 
@@ -170,7 +170,7 @@ extension String {
 
     /// A Content-Type without parameters.
     package var mediaType: String {
-        let type = prefix { $0 != ";" }
+        let type = Substring(utf8.prefix { $0 != UInt8(ascii: ";") })
         return (type.utf8.contains { $0 <= 0x20 } ? type.trimmingCharacters(in: .whitespaces)[...] : type).lowercased()
     }
 }

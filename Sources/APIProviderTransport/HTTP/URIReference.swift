@@ -23,7 +23,7 @@ package struct URIReference: Sendable {
     }
 
     /// The authority without the user.
-    package var hostAndPort: Substring { authority.split(separator: "@", omittingEmptySubsequences: false).last ?? "" }
+    package var hostAndPort: Substring { authority.parts(between: UInt8(ascii: "@")).last ?? "" }
 
     /// The URL without user, password and fragment, and with a redacted path and query. Without a host, as in `data:`, `mailto:` and
     /// `file:`, the path may be anything, and becomes `…`.
@@ -33,13 +33,13 @@ package struct URIReference: Sendable {
             return "\(scheme)://\(hostAndPort)\(redactPath(String(path)))\(query)"
         }
         let opaqueScheme = scheme ?? path.utf8.firstIndex(of: UInt8(ascii: ":")).map { path[..<$0] }
-        guard let opaqueScheme, !opaqueScheme.contains("/") else { return redactPath(String(path)) + query }
+        guard let opaqueScheme, !opaqueScheme.utf8.contains(UInt8(ascii: "/")) else { return redactPath(String(path)) + query }
         return "\(opaqueScheme):…\(query)"
     }
 
     /// A query's or form's items, formatted by `format`. An item without `=` has no value. Empty items stay.
     package static func items(_ query: some StringProtocol, _ format: (_ name: Substring, _ value: Substring?) -> String) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+        query.parts(between: UInt8(ascii: "&")).map { item in
             guard !item.isEmpty else { return "" }
             let (name, value) = Substring(item).split(at: UInt8(ascii: "="))
             return format(name, value)

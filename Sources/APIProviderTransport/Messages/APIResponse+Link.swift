@@ -15,9 +15,9 @@ extension APIResponse {
     ///   origin.
     public func link(_ relation: String, allowsOtherOrigins: Bool = false) throws -> URL? {
         var rest = (value(forHTTPHeaderField: "Link") ?? "")[...]
-        while let start = rest.firstIndex(of: "<"), let end = rest[start...].firstIndex(of: ">") {
-            let target = rest[rest.index(after: start)..<end]
-            rest = rest[end...].dropFirst()
+        while let start = rest.utf8.firstIndex(of: UInt8(ascii: "<")), let end = rest.utf8[start...].firstIndex(of: UInt8(ascii: ">")) {
+            let target = rest[rest.utf8.index(after: start)..<end]
+            rest = rest[rest.utf8.index(after: end)...]
             let parameters = rest.takeParameters()
             // Some servers write rel='next', although only double quotes are quotes.
             let relations =

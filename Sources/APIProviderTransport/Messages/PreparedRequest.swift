@@ -53,6 +53,7 @@ public struct PreparedRequest: Sendable {
 
     private struct Rare: Sendable {
         var secrets = RequestSecrets()
+        var addedCookie: String?
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
     }
@@ -66,6 +67,11 @@ public struct PreparedRequest: Sendable {
     package var secrets: RequestSecrets {
         get { rare?.wrappedValue.secrets ?? RequestSecrets() }
         set { rareValues.secrets = newValue }
+    }
+    /// The cookies that the transport has added, a secret in errors and logs.
+    var addedCookie: String? {
+        get { rare?.wrappedValue.addedCookie }
+        set { rareValues.addedCookie = newValue }
     }
     /// The requests redirected to this one, the first one first.
     package var redirectChain: [RedirectedRequest] {

@@ -90,9 +90,8 @@ public final class URLSessionTransport: Transport {
         cookies = configuration.cookies
         let pool = SessionPool(
             configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, delegateQueue: delegateQueue)
-        exchanges = ExchangeTransport(settings, timeoutMonitor, cookies: configuration.transportHandlesCookies ? cookies : nil) {
-            pool.start($0)
-        }
+        let handlesCookies = configuration.transportHandlesCookies
+        exchanges = ExchangeTransport(settings, timeoutMonitor, cookies: cookies, handlesCookies: handlesCookies) { pool.start($0) }
     }
 
     // MARK: - Sending

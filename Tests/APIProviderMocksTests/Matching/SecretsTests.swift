@@ -62,6 +62,18 @@ struct SecretsTests {
         ])
     func bodies(text: String, shown: String) { #expect(ReportRedactor.standard.body(BodyLines(Data(text.utf8))) == shown) }
 
+    @Test("A mark of its script behind a sign or a name shows no secret", arguments: ["\u{301}", "\u{FE0F}", "\u{200D}"])
+    func marks(mark: String) {
+        for text in [
+            "login(password:\(mark)hunter2)", "password\(mark)=hunter2", "password=\(mark)hunter2",
+            "</\(mark)a><password>hunter2</password>",
+            "{\"password\(mark)\": \"hunter2\"}", "[{\"name\": \"password\(mark)\", \"value\": \"hunter2\"}]",
+        ] {
+            let shown = ReportRedactor.standard.body(BodyLines(Data(text.utf8))) ?? ""
+            #expect(!shown.contains("hunter2"), "\(shown)")
+        }
+    }
+
     @Test("JSON within the texts of JSON is shown without its secrets, four levels deep", arguments: 1...6)
     func nested(depth: Int) {
         let json = (1..<depth).reduce(#"{"kind":"open","password":"correcthorse"}"#) { json, _ in

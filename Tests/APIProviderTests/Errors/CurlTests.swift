@@ -51,7 +51,8 @@ struct CurlTests {
     private let folder = TemporaryFolder()
 
     private static let texts = [
-        "plain", "a b", "'", "''", "\"", "it's \"$HOME\" `id` $(id) ${PATH}", #"\"#, #"\n \\ \' \0"#, "*", "?", "~", "#", "!!",
+        "plain", "a b", "'", "''", "'\u{301}; echo x; '\u{FE0F}", "\"", "it's \"$HOME\" `id` $(id) ${PATH}", #"\"#, #"\n \\ \' \0"#, "*",
+        "?", "~", "#", "!!",
         "a;b|c&d<e>f", "é 한글 🙂", "-x", "--data", "@file", "@-", "%s%n%%", "=", "[a]{b,c}", "  padded  ", "a\tb",
     ]
 

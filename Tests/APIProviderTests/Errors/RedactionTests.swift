@@ -50,7 +50,7 @@ struct RedactionTests {
             ("", .authorization(username: "client", password: "pass:word"), "client, no pass:word", "client, no …"),
             ("", .authorization(username: "a", password: "ab=cd,ef gh"), "no ab=cd,ef gh", "no …"),
             ("", ["Authorization": "basic  YTpsZXR0ZXI"], "no letter", "no …"),
-            ("", ["Authorization": "Bearer letters=alphabet"], "no letters=alphabet", "no …=…"),
+            ("", ["Authorization": "Bearer letters=alphabet"], "no letters=alphabet", "no …"),
             ("", ["Cookie": "a=letters,alphabet=x"], "no letters or alphabet", "no … or …"),
             ("?q=letters", ["X-Kind": "letters"], "no letters", "no letters"), ("?key=abc", [:], "no abc", "no abc"),
         ] as [(String, HTTPHeaders, String, String)])
@@ -70,6 +70,40 @@ struct RedactionTests {
             to: request, statusCode: 400, headers: ["Content-Type": "text/plain"], data: Data("no hunter2-of-a here".utf8))
         let text = "\(APIError.unacceptableStatus(response))"
         #expect(text.contains("no … here"), "\(text)")
+    }
+
+    @Test(
+        "A secret is hidden whatever stands behind it, in each normal form, and whole as in its parts",
+        arguments: ["", "\u{301}", "\u{FE0F}", "\u{200D}\u{2640}", "\u{1F3FB}", "\u{E0100}"])
+    func marks(tail: String) {
+        let secrets = ["abcdef123456", "s\u{E9}cret-of-a", "se\u{301}cret-of-b", "ab=cd=efgh"]
+        var marked = PreparedRequest("GET")
+        for secret in secrets { marked.hide(secret) }
+        let sent = [
+            marked, PreparedRequest("GET", headers: ["Cookie": "a=\(secrets[0]); b=\(secrets[1]); c=\(secrets[2]); sid=\(secrets[3])"]),
+        ]
+        for request in sent {
+            for secret in secrets + ["se\u{301}cret-of-a", "s\u{E9}cret-of-b"] {
+                let body = Data("no \u{600}\(secret)\(tail) here".utf8)
+                let response = APIResponse(to: request, statusCode: 400, headers: ["Content-Type": "text/plain"], data: body)
+                #expect(
+                    "\(APIError.unacceptableStatus(response))".unicodeScalars.split(separator: "\"")[1].elementsEqual(
+                        "no \u{600}…\(tail) here".unicodeScalars))
+            }
+        }
+        #expect(!Redactor().redactedURLs(in: "see https://\(tail)u:password@\(tail)h/a?t=letters").contains("letters"))
+        #expect(!Redactor().redactedURLs(in: "see https://u:password@\(tail)h/a").contains("password"))
+        for text in ["\u{600}https://u:p@h/a?t=letters", "\"https://u:p@h/a?t=letters\u{600}\"", "https://u:p@h/?t=letters\"\(tail)"] {
+            #expect(!Redactor().redactedURLs(in: text).contains("letters") && !Redactor().redactedURLs(in: text).contains("u:p"))
+        }
+        #expect("pass\(tail)-token\(tail)".namesCredential)
+    }
+
+    @Test("Whole values of credentials are hidden, and not only their parts")
+    func wholeValues() {
+        for headers in [["Cookie": "sid=k1,k2,k3"], ["X-Api-Key": "k1,k2,k3"], ["Authorization": "Own k1,k2,k3"]] as [HTTPHeaders] {
+            #expect(Redactor(for: PreparedRequest("GET", headers: headers)).redacted("no k1,k2,k3") == "no …", "\(headers)")
+        }
     }
 
     @Test("After a redirect, no error says that its request has not reached a server")

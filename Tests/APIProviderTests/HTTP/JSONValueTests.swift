@@ -176,7 +176,7 @@ struct JSONValueTests {
         #expect(value == ["id": 1, "tags": ["a"], "at": "1970-01-01T00:00:00Z"])
         #expect(try value.decode(Item.self, by: decoder) == item)
         #expect(throws: DecodingError.self) { try value.decode([Item].self) }
-        #expect(throws: DecodingError.self) { try JSONValue(encoding: UInt64.max) }
+        #expect(throws: EncodingError.self) { try JSONValue(encoding: UInt64.max) }
     }
 
     @Test("A switch has a case for each kind of JSON")

@@ -91,6 +91,69 @@ struct QueryOfRequestTests {
         #expect(Date(timeIntervalSince1970: time).queryValues == ["1970-01-01T00:00:\(ending)"])
     }
 
+    private static let numbers = [
+        "0", "-1", "0.1", "-0.30000000000000004", "3.14", "1e-7", "1e20", "9007199254740993", "-9223372036854775808",
+        "18446744073709551616",
+        "12345678901234567.89", "0.1234567890123456789", "4503599627370496.1", "9007199254740993.5", "18446744073709551615",
+        "1.00000000000000000001", "123456789012345678901234567890", "99999999999999999999999999999999999999",
+    ]
+
+    @Test("A number of a struct is sent with its digits, or is an error that names its member", arguments: numbers)
+    func digits(text: String) throws {
+        struct Price: Encodable { let name = "a-name", amount: Decimal }
+        struct Offer: Encodable { let price: Price }
+        let price = Price(amount: try #require(Decimal(string: text)))
+        var sent: [Decimal?] = []
+        do {
+            let query = try QueryParameters(encoding: price)
+            sent.append(Decimal(string: try #require(query["amount"] as? String)))
+        } catch let error as EncodingError {
+            #expect("\(error)".contains("amount") && !"\(error)".contains("a-name") && text.utf8.count > 16, "\(error)")
+        }
+        do {
+            let value = try JSONValue(encoding: Offer(price: price))
+            let body = try JSONDecoder().decode(
+                [String: [String: Decimal?]].self,
+                from: try JSONEncoder().encode(value["price"].map { ["price": ["amount": $0["amount"]]] }))
+            sent.append(body["price"]?["amount"] ?? nil)
+        } catch let error as EncodingError {
+            #expect("\(error)".contains("price.amount") && !"\(error)".contains("a-name") && text.utf8.count > 16, "\(error)")
+        }
+        #expect(sent.allSatisfy { $0 == price.amount }, "\(sent)")
+    }
+
+    @Test(
+        "Each Double is sent as it is",
+        arguments: [.pi, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0x1p63, -0.0, 1e22, 1 / 3])
+    func doubles(number: Double) throws {
+        let query = try QueryParameters(encoding: ["a": number])
+        #expect((query["a"] as? String).flatMap { Double($0) } == number)
+    }
+
+    @Test("No error about a value that cannot be encoded has the value, or one beside it")
+    func noValues() throws {
+        struct Login: Encodable { let password = "letters", range = ["from": 1], ids: UInt64 = .max, ratio = Double.nan }
+        struct Deep: Encodable { let password = "letters", ids: UInt64 = .max }
+        func deep(_ levels: Int) -> JSONValue { levels == 0 ? "letters" : ["password": deep(levels - 1)] }
+        let works: [() throws -> Void] = [
+            { _ = try QueryParameters(encoding: Login()) }, { _ = try QueryParameters(encoding: Deep()) },
+            { _ = try QueryParameters(encoding: ["letters"]) }, { _ = try QueryParameters(encoding: ["a": [["letters"]]]) },
+            { _ = try JSONValue(encoding: Login()) }, { _ = try JSONValue(encoding: Deep()) }, { _ = try JSONValue(encoding: deep(70)) },
+            { _ = try Endpoint<Void>(.post, "/", body: .json(Login())).preparedRequest(relativeTo: example) },
+            { _ = try Endpoint<Void>(.post, "/", body: .json(deep(70))).preparedRequest(relativeTo: example) },
+        ]
+        for work in works {
+            let error = try #require(throws: (any Error).self) { try work() }
+            var texts = [
+                "\(error)", String(reflecting: error), "\(error as NSError)", error.localizedDescription, "\((error as NSError).userInfo)",
+            ]
+            dump(error, to: &texts[0])
+            let underlying = (error as? APIError)?.underlying
+            texts += ["\(String(describing: underlying))", String(reflecting: underlying)]
+            for text in texts { #expect(!text.contains("letters"), "\(text)") }
+        }
+    }
+
     @Test("What is no parameter of a query is an error that names it")
     func notAQuery() throws {
         struct Nested: Encodable { let page = 1, range = ["from": 1] }

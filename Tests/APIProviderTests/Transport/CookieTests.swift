@@ -14,6 +14,10 @@ struct CookieTests {
             let body = request.headers["cookie"] ?? "none"
             switch request.target {
             case "/login": connection.respond(headers: ["Set-Cookie": "stored=1; Path=/"], body: body)
+            case "/session": connection.respond(headers: ["Set-Cookie": "sid=jar-session; Path=/"], body: body)
+            case "/expired":
+                connection.respond("401 Unauthorized", headers: ["Content-Type": "text/plain"], body: "\(body) has expired")
+            case "/broken": connection.respond(headers: ["Content-Type": "application/json"], body: "{\"\(body)")
             case "/redirect": connection.respond("302 Found", headers: ["Set-Cookie": "hop=2; Path=/", "Location": "/"], body: body)
             default: connection.respond(body: body)
             }
@@ -52,6 +56,25 @@ struct CookieTests {
         let provider = makeProvider()
         _ = try await cookies(sentTo: "/login", by: provider)
         #expect(try await cookies(by: provider) == "app=4")
+    }
+
+    @Test(
+        "A stored cookie that the server repeats is hidden in errors, their dumps and the log, also one that came while the request waited")
+    func repeated() async throws {
+        let log = Log<String>()
+        let provider = DefaultAPIProvider(
+            transport: TestedTransport(configuration: configuration), middlewares: [LoggingMiddleware(.bodies, log: log.append)],
+            errorMessage: { String(decoding: $0.data, as: UTF8.self) })
+        _ = try await cookies(sentTo: "/session", by: provider)
+        for (path, shown) in [("/expired", "\"sid=… has expired\""), ("/broken", "\"{\"sid=…\"")] as [(RequestPath, String)] {
+            let endpoint = Endpoint<Int>(.get, .url(server.url, path))
+            let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+            #expect("\(error)".contains(shown), "\(error)")
+            for text in ["\(error)", "\(error as NSError)", error.localizedDescription] + log.entries {
+                #expect(!text.contains("jar-session"), "\(text)")
+            }
+        }
+        #expect(try await cookies(by: provider) == "sid=jar-session")
     }
 
     @Test("A request can turn cookies off")
