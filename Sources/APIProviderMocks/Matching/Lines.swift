@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A request or a part of one, as lines: the values at each place, such as `query page` = 2 and `items[0].id` = 7.
 ///
@@ -109,6 +109,16 @@ extension Lines.Value: CustomStringConvertible {
         case .array: "an array of \(text)"
         case .bytes: "\(range?.count ?? 0) bytes that are not text"
         }
+    }
+}
+
+extension String {
+    /// The range of a regular expression's match, also if a combining mark follows; `nil` for a group without a match. Foundation's
+    /// `Range(_:in:)` is `nil` for a part of a character.
+    package func range(of match: NSRange) -> Range<Index>? {
+        guard match.location != NSNotFound else { return nil }
+        let start = utf16.index(startIndex, offsetBy: match.location)
+        return start..<utf16.index(start, offsetBy: match.length)
     }
 }
 

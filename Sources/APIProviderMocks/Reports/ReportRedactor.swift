@@ -118,8 +118,8 @@ package struct ReportRedactor: Sendable {
     private func hidesValue(of name: String) -> Bool {
         name.namesCredential
             || !hiddenNames.isEmpty
-                && (name.split { ".[]:".contains($0) } + [name[...]]).contains { part in
-                    hiddenNames.contains(where: part.hasSameBytes)
+                && (name.unicodeScalars.split { ".[]:".unicodeScalars.contains($0) }.map { String($0) } + [name]).contains {
+                    hiddenNames.contains($0)
                 }
     }
 
@@ -170,7 +170,7 @@ extension String {
     fileprivate func cut(behind namesSecret: (String) -> Bool) -> String {
         guard utf8.contains(where: { ":=>\"'".utf8.contains($0) }), let names = Self.names else { return self }
         for match in names.matches(in: self, range: NSRange(startIndex..., in: self)) {
-            guard let whole = Range(match.range, in: self), let name = Range(match.range(at: 1), in: self) else { continue }
+            guard let whole = range(of: match.range), let name = range(of: match.range(at: 1)) else { continue }
             if self[name].contains("\\") || namesSecret(String(self[name])) { return self[..<whole.upperBound] + "…" }
         }
         return self

@@ -1,4 +1,5 @@
 import APIProvider
+import APIProviderMocks
 import Foundation
 
 /// Places in bytes, and the new texts.
@@ -101,8 +102,8 @@ struct Expression: Sendable {
 
     private func results(in text: String) -> [(range: Range<String.Index>, groups: [Substring?])] {
         (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
-            Range(result.range, in: text).map { whole in
-                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { text[$0] } })
+            text.range(of: result.range).map { whole in
+                (whole, (0..<result.numberOfRanges).map { text.range(of: result.range(at: $0)).map { text[$0] } })
             }
         }
     }
