@@ -11,6 +11,7 @@ struct MockHandler: HTTPHandler {
     let mock: MockURLProtocol.Type
     let rules: AccessRules
     let replacesOrigin: Bool
+    let reportMissingAnswer: (@Sendable (String) -> Void)?
     let control: Control
 
     func handleRequest(_ request: FlyingFox.HTTPRequest) async throws -> FlyingFox.HTTPResponse {
@@ -43,7 +44,10 @@ struct MockHandler: HTTPHandler {
     // MARK: - To the mock
 
     private func answer(to request: FlyingFox.HTTPRequest, _ body: Data) async -> FlyingFox.HTTPResponse {
-        guard let url = URL(string: origin.text + request.target.rawValue) else { return Refusal.response(400, "The target is no URL.") }
+        // Browsers and Node send some characters raw, such as brackets.
+        guard let url = URL(string: (origin.text + request.target.rawValue).escapedAsURL) else {
+            return Refusal.response(400, "The target is no URL.")
+        }
         do {
             var sent = try Endpoint<ByteStream>(Method(rawValue: request.method.rawValue), .url(url)).preparedRequest()
             sent.headers = Fields(request.headers.filter { !$0.key.belongsToConnection }.map { (key: $0.key.rawValue, value: $0.value) })
@@ -66,6 +70,10 @@ struct MockHandler: HTTPHandler {
                 statusCode: .notImplemented, headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(report)\(hint)".utf8))
         }
         if case APIError.invalidRequest(let reason, _) = error { return Refusal.response(400, "The request is invalid: \(reason)") }
+        if let reportMissingAnswer, !((error as? APIError)?.underlying is ConnectionEnd) {
+            reportMissingAnswer("\(error)")
+            return Refusal.response(502, "The server that is recorded gave no answer, so this request will not be in the file. \(error)")
+        }
         // The stub is the failure of a connection.
         return FlyingFox.HTTPResponse(webSocket: NoAnswer())
     }
