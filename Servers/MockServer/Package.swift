@@ -15,7 +15,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "APIProvider", path: "../.."),
-        .package(url: "https://github.com/swhitty/FlyingFox.git", from: "0.27.1"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
     ],
     targets: [
         .target(
@@ -23,10 +23,10 @@ let package = Package(
             dependencies: [
                 .product(name: "APIProvider", package: "APIProvider"),
                 .product(name: "APIProviderTransport", package: "APIProvider"), .product(name: "MiniRx", package: "APIProvider"),
-                .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "FlyingFox", package: "FlyingFox"),
-                .product(name: "FlyingSocks", package: "FlyingFox"),
+                .product(name: "APIProviderMocks", package: "APIProvider"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            resources: [.embedInCode("openapi.json")], swiftSettings: settings),
+            swiftSettings: settings),
         .executableTarget(
             name: "mock-server",
             dependencies: [

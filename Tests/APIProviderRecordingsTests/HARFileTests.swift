@@ -106,6 +106,16 @@ struct HARFileTests {
         #expect(try await outcome(entry) == "200 ok")
     }
 
+    @Test(
+        "A raw character in a saved URL is the one that an app escapes",
+        arguments: [
+            ("?ids[]=1&q=caf%C3%A9", "?ids%5B%5D=1&q=caf%C3%A9"), ("/100%/caf%C3%A9", "/100%25/caf%C3%A9"), ("/%c3%a9%", "/%C3%A9%25"),
+            ("?a=b|c&d=%7B", "?a=b%7Cc&d=%7B"), ("?q=é%20é", "?q=%C3%A9%20%C3%A9"),
+        ])
+    func rawCharacters(saved: String, sent: String) async throws {
+        #expect(try await outcome(entry("GET", "https://a.example\(saved)"), url: "https://a.example\(sent)") == "200 ok")
+    }
+
     @Test("What no HTTP request of an app gets is passed over")
     func others() async throws {
         let others = [

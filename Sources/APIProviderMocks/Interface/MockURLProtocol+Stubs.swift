@@ -24,7 +24,8 @@ extension MockURLProtocol {
     /// - Parameters:
     ///   - method: The method.
     ///   - url: The path or URL, such as `"/search/repositories"`, `"https://api.github.com/user"` or `"/repos/*/*"`.
-    ///   - query: Expected query items, in this order for one name. Other items do not matter.
+    ///   - query: Expected query items, in this order for one name. Other items do not matter. A `+` in the sent URL is a plus sign or a
+    ///     space.
     ///   - headers: Expected fields. Other fields do not matter.
     ///   - body: The expected body.
     ///   - times: The number of requests to answer. `nil` means any number. A stub with 0 is used up.

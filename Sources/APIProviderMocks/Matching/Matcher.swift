@@ -6,7 +6,7 @@ enum Matcher: Sendable {
     case method(HTTPMethod)
     case path(PathPattern)
     case origin(String)
-    /// One name's values in the query, in order, maybe among others.
+    /// One name's values in the query, in order, maybe among others. Each `+` is a plus sign, or each is a space.
     case query(String, [String])
     case header(name: String, value: String)
     /// A `Cookie`'s pairs, in any order, maybe among others.
@@ -40,7 +40,8 @@ enum Matcher: Sendable {
         case .method(let method): request.request.method == method
         case .path(let pattern): pattern.matches(request.url.segments)
         case .origin(let origin): request.url.origin == origin
-        case .query(let name, let values): request.query.texts(at: name).contains(inOrder: values)
+        case .query(let name, let values):
+            request.query.texts(at: name).contains(inOrder: values) || request.formQuery.texts(at: name).contains(inOrder: values)
         case .header(let name, let value): request.request.headers[name]?.hasSameBytes(as: value) == true
         case .cookies(let pairs): pairs.values.keys.allSatisfy { request.hasCookies(pairs, at: $0) }
         case .body(let matcher): matcher.matches(request.body)

@@ -5,7 +5,10 @@ import Foundation
 final class RequestLines {
     let request: ReceivedRequest
     let url: URLParts
+    /// With `+` as a plus sign, as in URLs of Foundation.
     private(set) lazy var query = Lines(url.query)
+    /// With `+` as a space, as in URLs of browsers and many HTTP clients.
+    private(set) lazy var formQuery = Lines(url.formQuery)
     private(set) lazy var cookies = Lines(cookies: request.headers["Cookie"] ?? "")
     private(set) lazy var body = BodyLines(request.body, type: request.headers["Content-Type"] ?? "")
     private var known: [ObjectIdentifier: Bool] = [:]

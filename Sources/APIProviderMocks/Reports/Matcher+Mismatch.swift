@@ -15,7 +15,10 @@ extension Matcher {
             let isSameHost = expected.components(separatedBy: "://").last == actual.components(separatedBy: "://").last
             return Mismatch(isSameHost ? "scheme" : "host", expected: expected, actual: actual)
         case .query(let name, let values):
-            let sides = [values, request.query.texts(at: name)].map { redactor.query($0.map { URLQueryItem(name: name, value: $0) }) }
+            let found = request.query.texts(at: name)
+            let sides = [values, found.isEmpty ? request.formQuery.texts(at: name) : found].map {
+                redactor.query($0.map { URLQueryItem(name: name, value: $0) })
+            }
             return Mismatch("query", expected: sides[0], actual: sides[1].isEmpty ? "no \(name)" : sides[1])
         case .header(let name, let value):
             let actual = request.request.headers[name].map { "\(name): \(redactor.header(name, $0))" }

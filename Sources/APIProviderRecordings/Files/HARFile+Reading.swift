@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import APIProviderMocks
 import Foundation
 
@@ -68,7 +68,8 @@ extension HARFile.Entry {
         let (method, url) = (try request["method"].requiredText.uppercased(), try request["url"].requiredText)
         let (scheme, status) = (URIReference(url).scheme?.lowercased(), response["status"].value as? Int)
         guard scheme == "http" || scheme == "https", method != "CONNECT", status != 101 else { return nil }
-        var exchange = RecordedExchange(method: method, url: String(url.prefix { $0 != "#" }))
+        // Browsers save a URL as it was sent, such as with raw brackets.
+        var exchange = RecordedExchange(method: method, url: String(url.prefix { $0 != "#" }).escapedAsURL)
         exchange.started = entry["startedDateTime"].text.flatMap(Date.init(iso8601:)) ?? .distantPast
         exchange.headers = HTTPHeaders(request["headers"])
         let problemOfBody = exchange.readBody(request["postData"])

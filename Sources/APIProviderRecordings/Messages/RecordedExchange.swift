@@ -28,6 +28,9 @@ public struct RecordedExchange: Sendable {
     /// The response; `nil` for a failed request, or if the app no longer waited.
     public var response: Response?
 
+    /// Whether the file leaves out the exchange.
+    @_spi(Serving) public var isLeftOut = false
+
     /// The reason for a missing or incomplete response.
     var failure: String?
     var started = Date()

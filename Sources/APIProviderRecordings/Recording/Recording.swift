@@ -79,6 +79,7 @@ package struct Recording: Sendable {
         }
         var exchanges = recorder?.exchanges ?? []
         for index in exchanges.indices { editing(&exchanges[index]) }
+        exchanges.removeAll(where: \.isLeftOut)
         switch mode {
         case .replay: try checkUse(of: replay, isReset: scope.sources.isEmpty, command, warn)
         case .record: try write(exchanges, isReset: scope.sources.isEmpty, owner, warn)

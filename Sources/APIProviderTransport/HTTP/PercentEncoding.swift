@@ -59,7 +59,7 @@ extension String {
     ///
     /// In a component with an invalid character, `URL(string:)` escapes everything, existing escapes included. So this method escapes all
     /// components but the authority, which `URL(string:)` encodes correctly.
-    package var escapedAsURL: String {
+    @_spi(Transports) public var escapedAsURL: String {
         let start = endOfAuthority
         let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         var text = String(self[..<start])

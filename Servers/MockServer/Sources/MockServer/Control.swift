@@ -1,6 +1,6 @@
 import APIProvider
 @_spi(Serving) import APIProviderMocks
-import FlyingFox
+@_spi(Transports) import APIProviderTransport
 import Foundation
 
 /// Answers the requests to `/__mock`, by which programs in other languages add stubs and see requests. `openapi.json` describes them.
@@ -10,62 +10,68 @@ actor Control {
 
     private let mock: MockURLProtocol.Type
     private let fixtures: FixtureFolder?
+    private let isRecording: Bool
     private let setUp: @Sendable (MockURLProtocol.Type) throws -> Void
     private var stubs: [(id: Int, stub: Stub)] = []
     private var lastID = 0
 
-    init(mock: MockURLProtocol.Type, fixtures: FixtureFolder?, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void) {
-        (self.mock, self.fixtures, self.setUp) = (mock, fixtures, setUp)
+    init(mock: MockURLProtocol.Type, _ options: MockServer.Options, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void) {
+        (self.mock, fixtures, isRecording, self.setUp) = (mock, options.fixtures, options.reportMissingAnswer != nil, setUp)
     }
 
-    func response(to request: FlyingFox.HTTPRequest, _ body: Data) -> FlyingFox.HTTPResponse {
-        let path = request.target.path().dropFirst("/__mock".count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
-        let method = request.method == .HEAD ? .GET : request.method
+    func response(to request: ServerRequest, _ body: Data) -> ServerResponse {
+        let path = request.path.dropFirst("/__mock".count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
+        let method = request.method == "HEAD" ? "GET" : request.method
         do {
+            let isList = ["requests", "unmatched"].contains(path.first)
+            let parameters = try request.parameters(method == "GET" && isList ? ["path", "method"] : [])
+            // Some clients send an empty object with each content type.
+            let members = body.isEmpty || method == "POST" ? nil : try Members(body, "the body")
+            try members?.finish()
             switch (method, path.first ?? "", path.count) {
-            case (.DELETE, "", 0...1):
+            case ("DELETE", "", 0...1):
+                guard !isRecording else {
+                    return try json(["error": "The server is recording. Only its end writes what was recorded."], status: 409)
+                }
                 mock.reset()
                 stubs = []
                 try setUp(mock)
-            case (.GET, "health", 1): return try json(["status": "ok"])
-            case (.GET, "openapi.json", 1): return json(Data(PackageResources.openapi_json))
-            case (.GET, "requests", 1): return try list(mock.requests, request)
-            case (.GET, "unmatched", 1): return try list(mock.unmatchedRequests, request)
-            case (.DELETE, "requests", 1): mock.forgetRequests()
-            case (.GET, "verify", 1): try mock.verify()
-            case (.GET, "stubs", 1):
+            case ("GET", "health", 1): return try json(["status": "ok"])
+            case ("GET", "openapi.json", 1): return json(Data(OpenAPI.document.utf8))
+            case ("GET", "requests", 1): return try list(mock.requests, parameters)
+            case ("GET", "unmatched", 1): return try list(mock.unmatchedRequests, parameters)
+            case ("DELETE", "requests", 1): mock.forgetRequests()
+            case ("GET", "verify", 1): try mock.verify()
+            case ("GET", "stubs", 1):
                 return try json([
                     "stubs": JSON(
                         stubs.map { ["id": JSON($0.id), "stub": JSON("\($0.stub)"), "uses": JSON(mock.useCount(of: $0.stub))] })
                 ])
-            case (.POST, "stubs", 1): return try json(["id": JSON(try add(body))], status: 201)
-            case (.DELETE, "stubs", 2):
+            case ("POST", "stubs", 1): return try json(["id": JSON(try add(body))], status: 201)
+            case ("DELETE", "stubs", 2):
                 guard let index = stubs.firstIndex(where: { "\($0.id)" == path.last ?? "" }) else {
                     return try json(["error": "There is no such stub."], status: 404)
                 }
                 mock.remove(stubs.remove(at: index).stub)
             case (_, "health", 1), (_, "openapi.json", 1), (_, "requests", 1), (_, "unmatched", 1), (_, "verify", 1), (_, "stubs", 1...2),
                 (_, "", 0...1):
-                return try json(["error": "\(request.method.rawValue) is no method of this path."], status: 405)
+                return try json(["error": "\(request.method) is no method of this path."], status: 405)
             default: return try json(["error": "There is no such path. See /__mock/openapi.json."], status: 404)
             }
             return try json(["status": "ok"])
         } catch let error as ServerError {
-            return (try? json(["error": JSON(error.description)], status: 400)) ?? Refusal.response(400, error.description)
+            return (try? json(["error": JSON(error.description)], status: 400)) ?? .text(400, error.description)
         } catch {
-            return FlyingFox.HTTPResponse(
-                statusCode: HTTPStatusCode(409, phrase: ""), headers: [.contentType: "text/plain; charset=utf-8"],
-                body: Data("\(error)\n".utf8))
+            return .text(409, "\(error)")
         }
     }
 
-    private func json(_ value: JSON, status: Int = 200) throws -> FlyingFox.HTTPResponse {
+    private func json(_ value: JSON, status: Int = 200) throws -> ServerResponse {
         json(try JSONEncoder().encode(value), status: status)
     }
 
-    private func json(_ data: Data, status: Int = 200) -> FlyingFox.HTTPResponse {
-        FlyingFox.HTTPResponse(
-            statusCode: HTTPStatusCode(status, phrase: ""), headers: [.contentType: "application/json"], body: data + Data("\n".utf8))
+    private func json(_ data: Data, status: Int = 200) -> ServerResponse {
+        ServerResponse(status: status, headers: [("Content-Type", "application/json")], body: .data(data + Data("\n".utf8)))
     }
 
     // MARK: - Stubs
@@ -80,10 +86,12 @@ actor Control {
 
     // MARK: - Requests
 
-    /// The requests without secrets, the oldest first: those of `path`, if the query has one.
-    private func list(_ requests: [ReceivedRequest], _ request: FlyingFox.HTTPRequest) throws -> FlyingFox.HTTPResponse {
-        let path = request.query.first { $0.name == "path" }?.value
-        let shown = requests.filter { path == nil || $0.path == path }.map { request -> JSON in
+    /// The requests without secrets, the oldest first: those with the `path` and the `method` in the query.
+    private func list(_ requests: [ReceivedRequest], _ parameters: [String: [String]]) throws -> ServerResponse {
+        let paths = parameters["path"], method = try parameters["method"].map { try Method(checking: $0[0]) }
+        guard paths?[0].hasPrefix("/") != false else { throw ServerError("The \"path\" does not begin with a slash.") }
+        let found = requests.filter { paths?.contains($0.path) != false && $0.method == method ?? $0.method }
+        let shown = found.map { request -> JSON in
             let (url, headers, body) = request.redacted(maximumBodySize: Self.maximumShownBodySize)
             var members: [String: JSON] = [
                 "method": JSON(request.method.rawValue), "path": JSON(URLComponents(string: url)?.path ?? url), "url": JSON(url),
@@ -94,5 +102,25 @@ actor Control {
             return JSON(members)
         }
         return try json(["requests": JSON(shown), "removed": JSON(mock.removedRequestCount)])
+    }
+}
+
+extension ServerRequest {
+    /// The query's parameters, each with one value: with `+` as a plus sign, and with `+` as a space.
+    ///
+    /// - Throws: A sentence about a parameter that is not known, or there twice. The answer would be that to another question.
+    fileprivate func parameters(_ known: Set<String>) throws -> [String: [String]] {
+        var parameters: [String: [String]] = [:]
+        for item in URLComponents(string: target.escapedAsURL)?.percentEncodedQueryItems ?? [] {
+            let (name, value) = (item.name.removingPercentEncoding ?? item.name, item.value ?? "")
+            guard known.contains(name) else {
+                throw ServerError("There is an unknown parameter in the query: \(name.prefix(100).debugDescription).")
+            }
+            let values = [value, value.replacingOccurrences(of: "+", with: " ")].map { $0.removingPercentEncoding ?? $0 }
+            guard parameters.updateValue(values, forKey: name) == nil else {
+                throw ServerError("The parameter \"\(name)\" is there twice.")
+            }
+        }
+        return parameters
     }
 }

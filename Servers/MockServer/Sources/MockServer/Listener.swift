@@ -1,114 +1,104 @@
-import FlyingFox
-import FlyingSocks
 import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 
-/// The servers of one port: for IPv4, and for IPv6 where this machine has it.
+/// The listening sockets of one port: for IPv4, and for IPv6 where this machine has it.
 final class Listener: Sendable {
     let url: URL
-    private let servers: [Task<Void, Never>]
+    private let servers: [Server]
+
+    private struct Server: Sendable {
+        let channel: any Channel
+        let connections: Task<Void, Never>
+
+        func stop() async {
+            channel.close(promise: nil)
+            await connections.value
+        }
+    }
 
     init(_ options: MockServer.Options, _ handler: MockHandler) async throws {
         let host = options.host ?? "127.0.0.1"
         let shown = host.contains(":") ? "[\(host)]" : host
-        var (port, servers) = (options.port, [Task<Void, Never>]())
-        func listen(_ address: @escaping @Sendable (UInt16) throws -> some SocketAddress) async throws {
-            let (chosen, server) = try await Self.start(handler, on: port, address)
-            port = chosen
-            servers.append(server)
-        }
+        var (port, servers) = (Int(options.port), [Server]())
         do {
-            if (try? sockaddr_in.inet(ip4: host, port: 0)) != nil {
-                try await listen { try sockaddr_in.inet(ip4: host, port: $0) }
-            } else if (try? sockaddr_in6.inet6(ip6: host, port: 0)) != nil {
-                try await listen { try sockaddr_in6.inet6(ip6: host, port: $0) }
-            } else {
-                try await listen { sockaddr_in6.inet6(port: $0) }
+            // A name stands for all addresses.
+            let address = try (try? SocketAddress(ipAddress: host, port: port)) ?? SocketAddress(ipAddress: "::", port: port)
+            servers = [try await Self.listen(on: address, handler)]
+            port = servers[0].channel.localAddress?.port ?? port
+            // "localhost" may be ::1. A machine without IPv6 has no such address.
+            if options.host == nil {
+                let address = try SocketAddress(ipAddress: "::1", port: port)
+                do { servers.append(try await Self.listen(on: address, handler)) } catch let error as IOError
+                    where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)
+                {}
             }
-        } catch let error as SocketError {
-            throw ServerError("The server cannot listen on \(shown):\(port): \(error.reason). Choose another with --port, or 0.")
+        } catch {
+            for server in servers { await server.stop() }
+            throw ServerError("The server cannot listen on \(shown):\(port): \((error as? IOError)?.reason ?? "\(error)")")
         }
-        // "localhost" may be ::1. A machine without IPv6 has no such address.
-        if options.host == nil { try? await listen { sockaddr_in6.loopback(port: $0) } }
         let reachable = ["0.0.0.0": "127.0.0.1", "[::]": "127.0.0.1"][shown] ?? shown
-        guard let url = URL(string: "http://\(reachable):\(port)") else { throw ServerError("\"\(host)\" is no host.") }
+        guard let url = URL(string: "http://\(reachable):\(port)") else {
+            for server in servers { await server.stop() }
+            throw ServerError("\"\(host)\" is no host.")
+        }
         (self.url, self.servers) = (url, servers)
     }
 
-    func stop() async {
-        for server in servers { server.cancel() }
-        for server in servers { await server.value }
+    /// Ends all connections, and their answers.
+    func stop() async { for server in servers { await server.stop() } }
+
+    private enum Event {
+        case began(Connection.Messages)
+        case ended(ObjectIdentifier)
     }
 
-    /// Returns when the server listens. A taken port is told at once.
-    private static func start(
-        _ handler: MockHandler, on port: UInt16, _ address: @escaping @Sendable (UInt16) throws -> some SocketAddress
-    ) async throws -> (port: UInt16, server: Task<Void, Never>) {
-        let (ports, listens) = AsyncThrowingStream.makeStream(of: UInt16.self)
-        let task = Task {
-            var port = port
-            while !Task.isCancelled {
-                // An answer may begin this late. On Linux, each request keeps 700 bytes for this time, even if it ends sooner: a sleep that
-                // is cancelled keeps its timer. A body that is not read is not kept.
-                let pool = Pool(pool: HTTPServer.defaultPool())
-                do {
-                    let server = HTTPServer(
-                        config: HTTPServer.Configuration(
-                            address: try address(port), timeout: 300, sharedRequestReplaySize: 0, pool: pool, logger: .disabled),
-                        handler: handler)
-                    let start = Task {
-                        // It is canceled if the server ends. On a machine under load, the default of 5 seconds may be too short.
-                        try await server.waitUntilListening(timeout: 300)
-                        guard let port = await server.port else { throw CancellationError() }
-                        listens.yield(port)
-                        return port
-                    }
-                    do { try await server.run() } catch { listens.finish(throwing: error) }
-                    start.cancel()
-                    port = (try? await start.value) ?? port
-                } catch { listens.finish(throwing: error) }
-                // It ends if it cannot accept a connection, as when the process has too many files. Then it listens again.
-                try? await Task.sleep(nanoseconds: 50_000_000)
+    private static func listen(on address: SocketAddress, _ handler: MockHandler) async throws -> Server {
+        let (events, event) = AsyncStream.makeStream(of: Event.self)
+        // A group of its own would have to be shut down, which a process does only once.
+        let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+            .serverChannelOption(.backlog, value: 1024)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    // Errors of the parser come to the connection in the order of the requests, so that it answers in that order.
+                    var encoder = HTTPResponseEncoder.Configuration()
+                    encoder.automaticallySetFramingHeaders = false
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(
+                        withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: encoder)
+                    let messages = try Connection.Messages(wrappingChannelSynchronously: channel)
+                    if case .terminated = event.yield(.began(messages)) { channel.close(promise: nil) }
+                    channel.closeFuture.whenComplete { _ in event.yield(.ended(ObjectIdentifier(channel))) }
+                }
             }
+            .bind(to: address).get()
+        channel.closeFuture.whenComplete { _ in event.finish() }
+        // Its tasks are in the scope of the mock of who starts the server. No event loop is.
+        let connections = Task {
+            var open: [ObjectIdentifier: Task<Void, Never>] = [:]
+            for await event in events {
+                switch event {
+                case .began(let messages):
+                    open[ObjectIdentifier(messages.channel)] = Task { await Connection.serve(messages, handler) }
+                case .ended(let connection): open.removeValue(forKey: connection)?.cancel()
+                }
+            }
+            for task in open.values { task.cancel() }
+            for task in open.values { await task.value }
         }
-        do {
-            for try await port in ports { return (port, task) }
-            throw CancellationError()
-        } catch {
-            task.cancel()
-            throw error
-        }
+        return Server(channel: channel, connections: connections)
     }
 }
 
-extension HTTPServer {
-    fileprivate var port: UInt16? {
-        switch listeningAddress {
-        case .ip4(_, let port), .ip6(_, let port): port
-        case .unix, nil: nil
-        }
-    }
-}
-
-extension SocketError {
+extension IOError {
     fileprivate var reason: String {
-        guard case .failed(_, let code, _) = self else { return "\(self)" }
-        return code == EADDRINUSE ? "another program uses this port" : String(cString: strerror(code))
-    }
-}
-
-/// A pool that sends each part of an answer at once, and asks for a body that a client holds back.
-private struct Pool<Base: AsyncSocketPool>: AsyncSocketPool {
-    let pool: Base
-
-    func prepare() async throws { try await pool.prepare() }
-    func run() async throws { try await pool.run() }
-
-    func suspendSocket(_ socket: Socket, untilReadyFor events: Socket.Events) async throws {
-        // The server writes a head and its body apart. Without this, the body waits until the head is acknowledged, which takes 40 ms.
-        try? socket.setValue(1, for: Int32SocketOption(level: Int32(IPPROTO_TCP), name: TCP_NODELAY))
-        if events.contains(.read), await Expectation.current?.take() == true {
-            _ = try socket.write(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
+        switch errnoCode {
+        case EADDRINUSE: "another program uses this port. Choose another with --port, or 0."
+        case EPERM: "the system forbids it. In a sandbox, the program needs the entitlement com.apple.security.network.server."
+        default: "\(String(cString: strerror(errnoCode)))."
         }
-        try await pool.suspendSocket(socket, untilReadyFor: events)
     }
 }

@@ -6,10 +6,10 @@ struct Members {
     private let name: String
     private var values: [String: JSON]
 
-    init(_ data: Data) throws {
+    init(_ data: Data, _ name: String) throws {
         let value: JSON
-        do { value = try JSONDecoder().decode(JSON.self, from: data) } catch { throw ServerError("The stub is not JSON.") }
-        try self.init(value, "the stub")
+        do { value = try JSONDecoder().decode(JSON.self, from: data) } catch { throw ServerError("There is no JSON for \(name).") }
+        try self.init(value, name)
     }
 
     init(_ value: JSON, _ name: String) throws {
@@ -19,7 +19,7 @@ struct Members {
 
     mutating func take(_ key: String) throws -> JSON? { values.removeValue(forKey: key) }
 
-    mutating func finish() throws {
+    func finish() throws {
         guard let key = values.keys.min() else { return }
         throw ServerError("There is an unknown member in \(name): \(key.prefix(100).debugDescription).")
     }
@@ -39,14 +39,7 @@ struct Members {
     }
 
     mutating func method() throws -> Method {
-        let text = try string("method") ?? "GET"
-        let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
-        guard methods.contains(text) else {
-            throw ServerError(
-                "The \"method\" of the stub is \(text.prefix(100).debugDescription), and must be one of \(methods.joined(separator: ", "))."
-            )
-        }
-        return Method(rawValue: text)
+        try Method(checking: try string("method") ?? "GET")
     }
 
     /// Header fields, none of which can begin another line.
@@ -89,5 +82,17 @@ struct Members {
         guard let value = values.removeValue(forKey: key) else { return nil }
         guard let converted = convert(value) else { throw ServerError("The member \(key.debugDescription) of \(name) must be \(kind).") }
         return converted
+    }
+}
+
+extension Method {
+    /// - Throws: A sentence, if no client sends this method.
+    init(checking text: String) throws {
+        let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE"]
+        guard methods.contains(text) else {
+            throw ServerError(
+                "The \"method\" is \(text.prefix(100).debugDescription), and must be one of \(methods.joined(separator: ", ")).")
+        }
+        self.init(rawValue: text)
     }
 }

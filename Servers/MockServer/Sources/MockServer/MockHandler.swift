@@ -1,52 +1,49 @@
 import APIProvider
 @_spi(Serving) import APIProviderMocks
 @_spi(Transports) import APIProviderTransport
-import FlyingFox
 import Foundation
 import MiniRx
 
 /// Answers the requests of a server from a scope of the mock.
-struct MockHandler: HTTPHandler {
+struct MockHandler: Sendable {
     let origin: Origin
     let mock: MockURLProtocol.Type
     let rules: AccessRules
     let replacesOrigin: Bool
+    let reportMissingAnswer: (@Sendable (String) -> Void)?
     let control: Control
 
-    func handleRequest(_ request: FlyingFox.HTTPRequest) async throws -> FlyingFox.HTTPResponse {
-        if let refusal = rules.refusal(of: request) { return Refusal.response(refusal.status, refusal.reason, to: request) }
-        var response: FlyingFox.HTTPResponse
+    /// - Parameter readBody: Reads the body; `nil` if it is too large.
+    /// - Returns: `nil` if the connection ends without an answer.
+    func response(to request: ServerRequest, readBody: () async throws -> Data?) async -> ServerResponse? {
+        if let refusal = rules.refusal(of: request) { return .text(refusal.status, refusal.reason, isLast: true) }
+        var response: ServerResponse
         do {
-            if let body = try await request.readBody() {
-                if request.isControl {
-                    response = await control.response(to: request, body)
-                } else if let preflight = rules.preflightResponse(to: request) {
-                    response = preflight
-                } else {
-                    response = await answer(to: request, body)
-                }
+            guard let body = try await readBody() else { return .text(413, "The body has more than 64 MB.", isLast: true) }
+            if request.isControl {
+                response = await control.response(to: request, body)
+            } else if let preflight = rules.preflightResponse(to: request) {
+                response = preflight
             } else {
-                let rest = request.bodySequence.count == nil ? nil : request
-                response = Refusal.response(413, "The body has more than 64 MB.", to: rest)
+                guard let answer = await answer(to: request, body) else { return nil }
+                response = answer
             }
         } catch {
-            response = Refusal.response(400, "The body cannot be read: \(error)")
+            response = .text(400, "The body cannot be read (\(error)).", isLast: true)
         }
         rules.allowReading(&response, by: request)
-        if request.method == .HEAD, case .httpBody(let body) = response.payload {
-            if response.headers[.contentLength] == nil { response.headers[.contentLength] = body.count.map { "\($0)" } }
-            response.payload = .httpBody(HTTPBodySequence())
-        }
+        if request.method == "HEAD" { response.body = .none(length: response.body.length) }
         return response
     }
 
     // MARK: - To the mock
 
-    private func answer(to request: FlyingFox.HTTPRequest, _ body: Data) async -> FlyingFox.HTTPResponse {
-        guard let url = URL(string: origin.text + request.target.rawValue) else { return Refusal.response(400, "The target is no URL.") }
+    private func answer(to request: ServerRequest, _ body: Data) async -> ServerResponse? {
+        // Browsers and Node send some characters raw, such as brackets.
+        guard let url = URL(string: (origin.text + request.target).escapedAsURL) else { return .text(400, "The target is no URL.") }
         do {
-            var sent = try Endpoint<ByteStream>(Method(rawValue: request.method.rawValue), .url(url)).preparedRequest()
-            sent.headers = Fields(request.headers.filter { !$0.key.belongsToConnection }.map { (key: $0.key.rawValue, value: $0.value) })
+            var sent = try Endpoint<ByteStream>(Method(rawValue: request.method), .url(url)).preparedRequest()
+            sent.headers = Fields(request.headers.filter { !$0.name.belongsToConnection }.map { (key: $0.name, value: $0.value) })
             sent.body = body.isEmpty ? nil : RequestBody(body)
             sent.timeoutInterval = 1e9
             sent.options.redirectPolicy = .never
@@ -58,64 +55,65 @@ struct MockHandler: HTTPHandler {
         }
     }
 
-    private func response(with error: any Error) -> FlyingFox.HTTPResponse {
+    private func response(with error: any Error) -> ServerResponse? {
         if let report = mock.report(of: error) {
             // A client in any language shows it.
-            let hint = "\n\nIn another language, send a stub to POST /__mock/stubs, which GET /__mock/openapi.json describes.\n"
-            return FlyingFox.HTTPResponse(
-                statusCode: .notImplemented, headers: [.contentType: "text/plain; charset=utf-8"], body: Data("\(report)\(hint)".utf8))
+            return .text(
+                501,
+                "\(report)\n\nIn another language, send a stub to POST /__mock/stubs, which GET /__mock/openapi.json describes.")
         }
-        if case APIError.invalidRequest(let reason, _) = error { return Refusal.response(400, "The request is invalid: \(reason)") }
+        if case APIError.invalidRequest(let reason, _) = error { return .text(400, "The request is invalid: \(reason)") }
+        if let reportMissingAnswer, !((error as? APIError)?.underlying is ConnectionEnd) {
+            reportMissingAnswer("\(error)")
+            return .text(502, "The server that is recorded gave no answer, so this request will not be in the file. \(error)")
+        }
         // The stub is the failure of a connection.
-        return FlyingFox.HTTPResponse(webSocket: NoAnswer())
+        return nil
     }
 
     // MARK: - To the client
 
-    private func response(with received: APIResponse, to request: FlyingFox.HTTPRequest) async throws -> FlyingFox.HTTPResponse {
+    private func response(with received: APIResponse, to request: ServerRequest) async throws -> ServerResponse {
         let status = received.statusCode
-        guard 200...599 ~= status else { return Refusal.response(500, "The stub has the status \(status), which ends no response.") }
-        let local = "http://\(request.headers[.host] ?? "localhost")"
-        var headers = FlyingFox.HTTPHeaders()
+        guard 200...599 ~= status else { return .text(500, "The stub has the status \(status), which ends no response.") }
+        let local = "http://\(request.headers["Host"] ?? "localhost")"
+        var response = ServerResponse(status: status)
         for (name, value) in received.headers {
-            let (header, key) = (HTTPHeader(name), name.lowercased())
-            guard !header.belongsToConnection, !key.hasPrefix("access-control-") else { continue }
+            let key = name.lowercased()
+            guard !name.belongsToConnection, !key.hasPrefix("access-control-") else { continue }
             guard !value.unicodeScalars.contains(where: { "\r\n\0".unicodeScalars.contains($0) }) else {
-                return Refusal.response(500, "The header \(name) of the stub has a line break.")
+                return .text(500, "The header \(name) of the stub has a line break.")
             }
             switch key {
-            case "location", "link": headers.setValues([origin.replaced(by: local, in: value)], for: header)
-            case "set-cookie": headers.setValues(received.headers.setCookieFields, for: header)
-            default: headers.setValues([value], for: header)
+            case "location", "link": response.headers.append((name, origin.replaced(by: local, in: value)))
+            case "set-cookie": response.headers += received.headers.setCookieFields.map { (name, $0) }
+            default: response.headers.append((name, value))
             }
         }
-        let (code, bytes) = (HTTPStatusCode(status, phrase: ""), ByteStream(received))
+        let bytes = ByteStream(received)
         let length = received.headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
-        if request.method == .HEAD || status == 204 || status == 304 {
-            headers[.contentLength] = length.map { "\($0)" }
-            return FlyingFox.HTTPResponse(statusCode: code, headers: headers)
+        if request.method == "HEAD" || status == 204 || status == 304 {
+            response.body = .none(length: status == 204 ? nil : length)
+            return response
         }
         let type = received.headers["Content-Type"]?.lowercased() ?? ""
         let isText = type.hasPrefix("text/") && !type.hasPrefix("text/event-stream") || type.contains("json") || type.contains("xml")
-        if replacesOrigin && isText || request.version != .http11 {
-            var body = Data()
-            for try await chunk in bytes { body += chunk }
-            if replacesOrigin, isText, let text = String(data: body, encoding: .utf8) {
-                body = Data(origin.replaced(by: local, in: text).utf8)
-            }
-            return FlyingFox.HTTPResponse(statusCode: code, headers: headers, body: body)
-        }
-        let body = AnswerBody(bytes: bytes, length: length)
-        return FlyingFox.HTTPResponse(
-            statusCode: code, headers: headers,
-            body: length.map { HTTPBodySequence(from: body, count: $0, suggestedBufferSize: 65_536) }
-                ?? HTTPBodySequence(from: body, suggestedBufferSize: 65_536))
+        response.body = .stream(bytes, length: length)
+        guard replacesOrigin, isText else { return response }
+        var body = Data()
+        for try await chunk in bytes { body += chunk }
+        if let text = String(data: body, encoding: .utf8) { body = Data(origin.replaced(by: local, in: text).utf8) }
+        response.body = .data(body)
+        return response
     }
 }
 
-extension HTTPHeader {
-    /// Whether it is about the connection, and not about the message.
-    fileprivate var belongsToConnection: Bool { Self.ofConnection.contains(rawValue.lowercased()) }
+/// The failure of a stub that ends the connection.
+struct ConnectionEnd: Error {}
+
+extension String {
+    /// Whether it is a field about the connection, and not about the message.
+    fileprivate var belongsToConnection: Bool { Self.ofConnection.contains(lowercased()) }
 
     private static let ofConnection: Set = [
         "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",

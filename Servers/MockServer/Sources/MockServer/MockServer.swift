@@ -31,6 +31,8 @@ public final class MockServer: Sendable {
         public var replacesOrigin = false
         /// The folder from which `fixture` of a stub by HTTP is read.
         package var fixtures: FixtureFolder?
+        /// Gets a sentence about each request that the recorded server did not answer. `nil` if nothing is recorded.
+        package var reportMissingAnswer: (@Sendable (String) -> Void)?
 
         /// Creates options for port 0 of the loopback addresses.
         public init() {}
@@ -114,9 +116,10 @@ public final class MockServer: Sendable {
         let (origin, mock) = (try Origin(origin), MockURLProtocol.current)
         mock.keepRequests(1_000, byteCount: 64 << 20)
         try setUp(mock)
-        let control = Control(mock: mock, fixtures: options.fixtures, setUp: setUp)
+        let control = Control(mock: mock, options, setUp: setUp)
         let handler = MockHandler(
-            origin: origin, mock: mock, rules: AccessRules(options), replacesOrigin: options.replacesOrigin, control: control)
+            origin: origin, mock: mock, rules: AccessRules(options), replacesOrigin: options.replacesOrigin,
+            reportMissingAnswer: options.reportMissingAnswer, control: control)
         let listener = try await Listener(options, handler)
         return MockServer(listener.url, mock) { await listener.stop() }
     }

@@ -1,6 +1,6 @@
 import APIProvider
 
-// FlyingFox has types of the same names.
+// NIOHTTP1 has types of the same names.
 typealias Fields = HTTPHeaders
 typealias Method = HTTPMethod
 typealias JSON = JSONValue

@@ -14,7 +14,7 @@ struct StubDescription {
 
     /// - Throws: A sentence that names the member which is wrong.
     init(_ data: Data, _ fixtures: FixtureFolder?) throws {
-        var members = try Members(data)
+        var members = try Members(data, "the stub")
         method = try members.method()
         guard let path = try members.string("path") else { throw ServerError("The stub has no \"path\".") }
         guard path.hasPrefix("/") || path.lowercased().hasPrefix("http") else {
@@ -56,7 +56,7 @@ extension StubResponse {
         let fault = try members.string("fault")
         guard fault == nil || fault == "close" else { throw ServerError("The \"fault\" of \(name) can only be \"close\".") }
         var bodies: [StubResponse] = []
-        if fault != nil { bodies.append(.failure(URLError(.networkConnectionLost))) }
+        if fault != nil { bodies.append(.failure(ConnectionEnd())) }
         if let value = try members.take("json") { bodies.append(.json(value, statusCode: status, headers: headers)) }
         if let text = try members.string("text") {
             let headers = Fields(["Content-Type": "text/plain; charset=utf-8"]).merging(headers)

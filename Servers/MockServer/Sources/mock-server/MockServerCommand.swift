@@ -13,11 +13,14 @@ import MockServer
             print(Arguments.help)
             exit(0)
         }
-        // From here on, both signals end it in order. Before, each ends it at once. Ignoring them here would lose a signal: a source
-        // listens only when Dispatch has registered it, on another thread.
+        // Whoever started it may no longer read what it prints. That must not end it before the recording is written.
+        Foundation.signal(SIGPIPE, SIG_IGN)
+        // From here on, these signals end it in order. Before, each ends it at once. Ignoring them here would lose a signal: a source
+        // listens only when Dispatch has registered it, on another thread. A closed terminal sends SIGHUP.
         let (signals, signal) = AsyncStream.makeStream(of: Void.self)
-        let sources = [SIGTERM, SIGINT].map { DispatchSource.makeSignalSource(signal: $0) }
-        for (source, number) in zip(sources, [SIGTERM, SIGINT]) {
+        let numbers = [SIGTERM, SIGINT] + (isatty(STDIN_FILENO) == 1 ? [SIGHUP] : [])
+        let sources = numbers.map { DispatchSource.makeSignalSource(signal: $0) }
+        for (source, number) in zip(sources, numbers) {
             source.setEventHandler { signal.finish() }
             await withCheckedContinuation { registration in
                 source.setRegistrationHandler {
@@ -47,7 +50,9 @@ import MockServer
             await server.stop()
         }
         if let file = arguments.file, let origin = arguments.recordedOrigin {
-            return try await record(to: file) { try await serve(origin) { _ in } }
+            options.reportMissingAnswer = { printError($0) }
+            if let sentence = try await record(to: file, { try await serve(origin) { _ in } }) { printError(sentence) }
+            return
         }
         var isFolder: ObjCBool = false
         if let file = arguments.file, !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) {
@@ -64,5 +69,7 @@ import MockServer
         }
     }
 
-    private static func printError(_ text: String) { FileHandle.standardError.write(Data("mock-server: \(text)\n".utf8)) }
+    private static func printError(_ text: String) {
+        try? FileHandle.standardError.write(contentsOf: Data("mock-server: \(text)\n".utf8))
+    }
 }

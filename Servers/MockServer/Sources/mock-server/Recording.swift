@@ -1,5 +1,5 @@
 import APIProviderMocks
-import APIProviderRecordings
+@_spi(Serving) import APIProviderRecordings
 import Foundation
 import MockServer
 
@@ -33,26 +33,56 @@ struct RecordedAnswers: Sendable {
         origin = chosen ?? origins.min { $0.key < $1.key }?.value ?? "http://localhost"
     }
 
-    func add(to mock: MockURLProtocol.Type) throws { try mock.replay(contentsOf: file, forAnyHost: chosenOrigin == nil) }
+    /// A client runs its tests many times against one server, so each request may be repeated.
+    func add(to mock: MockURLProtocol.Type) throws {
+        try mock.replay(contentsOf: file, repeating: ["*"], forAnyHost: chosenOrigin == nil)
+    }
 }
 
 /// Runs `operation` in a scope whose requests go to their server, and writes them to `file` at the end.
 ///
+/// - Returns: A sentence about requests without an answer, which are not in the file.
 /// - Throws: The error of `operation`, or why the file is not written.
-func record(to file: URL, _ operation: () async throws -> Void) async throws {
+func record(to file: URL, _ operation: () async throws -> Void) async throws -> String? {
+    var isFolder: ObjCBool = false
+    let parent = file.deletingLastPathComponent()
+    guard FileManager.default.fileExists(atPath: parent.path, isDirectory: &isFolder), isFolder.boolValue,
+        FileManager.default.isWritableFile(atPath: parent.path)
+    else { throw ServerError("\(file.path) cannot be written: there is no folder \(parent.path) to write into.") }
+    guard !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) || !isFolder.boolValue else {
+        throw ServerError("\(file.path) cannot be written: it is a folder.")
+    }
     // A recording of a test is in a folder beside its source, so this one is made in a folder of its own.
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("mock-server-\(UUID().uuidString)")
     let recorded = folder.appendingPathComponent("Recordings/\(file.lastPathComponent)")
     try FileManager.default.createDirectory(at: recorded.deletingLastPathComponent(), withIntermediateDirectories: true)
-    defer { try? FileManager.default.removeItem(at: folder) }
+    var isKept = false
+    defer { if !isKept { try? FileManager.default.removeItem(at: folder) } }
     // A file of the same content is left as it is.
     if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.copyItem(at: file, to: recorded) }
     setenv("MOCK_NETWORK", "record", 1)
-    try await MockURLProtocol.withRecording(
-        file.deletingPathExtension().lastPathComponent, filePath: folder.appendingPathComponent("mock-server").path, function: "--record"
-    ) {
-        try await operation()
+    // An exchange without an answer would be a failure in each replay.
+    let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
+    let result: Result<Void, any Error>
+    do {
+        try await MockURLProtocol.withRecording(
+            file.deletingPathExtension().lastPathComponent,
+            editing: {
+                $0.isLeftOut = $0.response == nil
+                answer.yield(!$0.isLeftOut)
+            }, filePath: folder.appendingPathComponent("mock-server").path, function: "--record", operation: operation)
+        result = .success(())
+    } catch { result = .failure(error) }
+    answer.finish()
+    let (count, missing) = await answers.reduce(into: (0, 0)) { $0 = ($0.0 + 1, $0.1 + ($1 ? 0 : 1)) }
+    guard missing == 0 || missing < count else {
+        throw ServerError("\(file.lastPathComponent) was not written, because the server answered no request.")
     }
+    try result.get()
     let content = try Data(contentsOf: recorded)
-    if (try? Data(contentsOf: file)) != content { try content.write(to: file, options: .atomic) }
+    do { if (try? Data(contentsOf: file)) != content { try content.write(to: file, options: .atomic) } } catch {
+        isKept = true
+        throw ServerError("\(file.path) cannot be written: \(error.localizedDescription) The recording is at \(recorded.path).")
+    }
+    return missing == 0 ? nil : "\(file.lastPathComponent) was written without \(missing) of \(count) requests, which had no answer."
 }

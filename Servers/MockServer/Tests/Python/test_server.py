@@ -213,6 +213,54 @@ class Stubs(unittest.TestCase):
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"][0]["uses"], 1)
         self.assertEqual((server.code, server.errors), (0, ""))
 
+    def test_a_question_that_is_not_understood_is_a_400_and_no_answer_to_another(self):
+        with Server() as server:
+            server.stub("GET", "/a b", {})
+            server.stub("POST", "/a b", {})
+            server.request("GET", "/a%20b")
+            server.request("POST", "/a%20b")
+            for query, count in [("path=/a%20b", 2), ("path=/a+b", 2), ("path=%2Fa%20b&method=POST", 1), ("method=GET", 1), ("path=/A%20B", 0)]:
+                with self.subTest(query=query):
+                    self.assertEqual(len(server.control("GET", f"/requests?{query}")[1]["requests"]), count)
+            for path in ["/requests?paht=/a", "/requests?path=/a&times=1", "/requests?path=/a&path=/b", "/requests?path=a", "/requests?method=get",
+                         "/unmatched?url=/a", "/verify?path=/a", "/stubs?path=/a", "/health?a", "/openapi.json?a=1"]:
+                with self.subTest(path=path):
+                    self.assertEqual(server.control("GET", path)[0], 400)
+            for method, path, body in [("DELETE", "?path=/a", None), ("DELETE", "/requests?path=/a", None), ("DELETE", "/stubs/1?x", None),
+                                       ("POST", "/stubs?times=2", {"path": "/b", "response": {}}), ("DELETE", "/requests", {"path": "/a"}),
+                                       ("DELETE", "", {"stubs": [1]}), ("GET", "/requests", {"path": "/a"})]:
+                with self.subTest(method=method, path=path, body=body):
+                    status, answer = server.control(method, path, body)
+                    self.assertEqual((status, "unknown" in answer["error"]), (400, True))
+            self.assertEqual(len(server.control("GET", "/requests")[1]["requests"]), 2)
+            self.assertEqual(len(server.control("GET", "/stubs")[1]["stubs"]), 2)
+            self.assertEqual(server.control("DELETE", "/requests", {})[0], 200)
+
+    def test_the_target_is_the_one_that_came(self):
+        with Server() as server:
+            server.stub("GET", "/s", {"text": "1"}, query={"q": "café"})
+            for raw in '[]{}|^"<>\\`%':
+                for target in [f"/s?ids{raw}=1&q=caf%C3%A9", f"/s?q=caf%C3%A9&{raw}{raw}", f"/s?q=caf%c3%a9&x={raw}2"]:
+                    text = server.raw(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    with self.subTest(target=target):
+                        self.assertIn(" 200 ", text.split("\r\n")[0])
+            server.stub("GET", "/p/*/é", {"text": "2"})
+            for raw in '[]{}|^"<>\\`%':
+                text = server.raw(f"GET /p/{raw}/%C3%A9 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                self.assertIn(" 200 ", text.split("\r\n")[0])
+
+    def test_a_plus_in_a_query_is_a_space_or_a_plus(self):
+        with Server() as server:
+            server.stub("GET", "/s", {"status": 200}, query={"q": "a b"})
+            server.stub("GET", "/t", {"status": 200}, query={"q": "a+b"})
+            for target, status in [("/s?q=a+b", 200), ("/s?q=a%20b", 200), ("/s?q=a%2Bb", 501), ("/t?q=a+b", 200), ("/t?q=a%2Bb", 200),
+                                   ("/t?q=a%20b", 501)]:
+                with self.subTest(target=target):
+                    self.assertEqual(server.request("GET", target)[0].status, status)
+            self.assertEqual([one["url"] for one in server.control("GET", "/requests")[1]["requests"]][0], "http://localhost/s?q=a+b")
+            server.stub("GET", "/u", {}, query={"a b": "c"})
+            self.assertIn("got       a b=d", server.request("GET", "/u?a+b=d")[1].decode())
+
     def test_a_long_body_is_cut(self):
         with Server() as server:
             server.request("POST", "/a", b"a" * 100_000)
@@ -287,6 +335,34 @@ class Files(unittest.TestCase):
             self.assertEqual([server.request("GET", path)[1] for path in ["/1", "/2"]], [b"one", b"two"])
             self.assertEqual(server.request("GET", "/3")[0].status, 501)
 
+    def test_a_browsers_raw_characters_in_a_recording_are_those_that_come(self):
+        file = self.write("a.har", har(("https://a.example/x?ids[]=1&q=caf%C3%A9&r=a|b", "one"), ("https://a.example/100%/caf%C3%A9{1}", "two")))
+        with Server(file) as server:
+            for target, body in [("/x?ids[]=1&q=caf%C3%A9&r=a|b", "one"), ("/x?ids%5B%5D=1&q=caf%C3%A9&r=a%7Cb", "one"),
+                                 ("/100%/caf%C3%A9{1}", "two"), ("/100%25/caf%C3%A9%7B1%7D", "two")]:
+                with self.subTest(target=target):
+                    text = server.raw(f"GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+                    self.assertIn(f"\r\n{body}\r\n", text)
+
+    def test_after_the_last_entry_of_a_request_the_last_answers_again(self):
+        text = har(("https://a.example/1", "one"), ("https://a.example/1", "two"), ("https://a.example/2", "other"))
+        file = self.write("a.har", text.replace('"GET"', '"POST"'))
+        with Server(file) as server:
+            self.assertEqual([server.request("POST", "/1")[1] for _ in range(4)], [b"one", b"two", b"two", b"two"])
+            self.assertEqual([server.request("POST", "/2")[1] for _ in range(2)], [b"other", b"other"])
+            self.assertEqual(server.request("POST", "/3")[0].status, 501)
+
+    def test_a_path_with_two_slashes_names_no_fixture(self):
+        self.write("fixtures/a/b.json", "{}")
+        with Server(os.path.join(self.folder.name, "fixtures")) as server:
+            for path in ["//a/b", "/a//b", "///a/b"]:
+                response, body = server.request("GET", path)
+                with self.subTest(path=path):
+                    self.assertEqual(response.status, 501)
+                    self.assertIn(path, body.decode())
+            self.assertEqual(len(server.control("GET", "/unmatched")[1]["requests"]), 3)
+            self.assertEqual(server.control("GET", "/verify")[0], 409)
+
     def test_two_origins_that_share_a_path_are_named(self):
         file = self.write("a.har", har(("https://a.example/1", "a"), ("https://b.example/1", "b")))
         code, _, errors = fails(file, "--port", 0)
@@ -344,6 +420,69 @@ class Files(unittest.TestCase):
         with Server(file) as server:
             response, body = server.request("GET", "/user", headers={"Authorization": "Bearer x"})
             self.assertEqual(json.loads(body)["login"], "octocat")
+
+    def test_a_request_that_the_recorded_server_does_not_answer_is_a_502_and_in_no_file(self):
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/good", {"text": "good"})
+            upstream.stub("GET", "/closed", {"fault": "close"})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                recorder.stub("GET", "/stubbed", {"fault": "close"})
+                with self.assertRaises((http.client.RemoteDisconnected, ConnectionResetError)):
+                    recorder.request("GET", "/stubbed")
+                response, body = recorder.request("GET", "/closed")
+                self.assertEqual(response.status, 502)
+                self.assertIn("/closed", body.decode())
+                self.assertEqual(recorder.request("GET", "/good")[1], b"good")
+        self.assertEqual(recorder.code, 0)
+        self.assertIn("/closed", recorder.errors.splitlines()[0])
+        self.assertEqual(recorder.errors.splitlines()[-1], "mock-server: new.har was written without 1 of 2 requests, which had no answer.")
+        with open(file) as recorded:
+            content = recorded.read()
+        self.assertEqual([entry["request"]["url"].rsplit("/")[-1] for entry in json.loads(content)["log"]["entries"]], ["good"])
+        # The server is down now.
+        with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+            self.assertEqual([recorder.request("GET", "/good")[0].status for _ in range(2)], [502, 502])
+        self.assertEqual(recorder.code, 1)
+        self.assertEqual(recorder.errors.splitlines()[-1], "mock-server: new.har was not written, because the server answered no request.")
+        with open(file) as recorded:
+            self.assertEqual(recorded.read(), content)
+
+    def test_what_is_recorded_is_not_lost_at_the_end(self):
+        for file in [os.path.join(self.folder.name, "nowhere/a.har"), os.path.join(self.write("a.txt", ""), "a.har"),
+                     os.path.dirname(self.write("folder.har/a.txt", ""))]:
+            code, output, errors = fails(file, "--record", "http://127.0.0.1:9", "--port", 0)
+            with self.subTest(file=file):
+                self.assertEqual((code, output), (1, ""))
+                self.assertIn("cannot be written", errors)
+        with Server() as upstream:
+            upstream.stub("GET", "/a", {"text": "a"})
+            upstream.stub("GET", "/closed", {"fault": "close"})
+            origin = f"http://127.0.0.1:{upstream.port}"
+            file = os.path.join(self.folder.name, "a.har")
+            with Server(file, "--record", origin) as recorder:
+                recorder.request("GET", "/a")
+                # Neither does anybody who wants to start anew lose it,
+                self.assertEqual(recorder.control("DELETE", "")[0], 409)
+                self.assertEqual(recorder.control("DELETE", "/requests")[0], 200)
+                # nor a reader that has gone.
+                recorder.process.stdout.close()
+                recorder.process.stderr.close()
+                self.assertEqual(recorder.request("GET", "/closed")[0].status, 502)
+                recorder.process.send_signal(signal.SIGTERM)
+                self.assertEqual(recorder.process.wait(30), 0)
+            with Server(file) as server:
+                self.assertEqual(server.request("GET", "/a")[1], b"a")
+            moved = os.path.join(self.folder.name, "moved")
+            os.mkdir(moved)
+            with Server(os.path.join(moved, "b.har"), "--record", origin) as recorder:
+                recorder.request("GET", "/a")
+                os.rmdir(moved)
+            self.assertEqual(recorder.code, 1)
+            kept = recorder.errors.strip().rsplit(" ", 1)[-1].rstrip(".")
+            self.addCleanup(os.remove, kept)
+            with Server(kept) as server:
+                self.assertEqual(server.request("GET", "/a")[1], b"a")
 
     def test_a_recording_that_is_not_written_is_an_error(self):
         file = os.path.join(self.folder.name, "new.har")

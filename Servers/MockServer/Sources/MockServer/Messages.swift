@@ -1,0 +1,43 @@
+import APIProvider
+import Foundation
+
+/// A request as it came, without its body.
+struct ServerRequest: Sendable {
+    let method: String
+    let target: String
+    /// Fields of one name are joined.
+    let headers: Fields
+    /// The IP address of the client.
+    let client: String?
+
+    var path: Substring { target.prefix { $0 != "?" } }
+}
+
+struct ServerResponse: Sendable {
+    enum Body: Sendable {
+        case data(Data)
+        case stream(ByteStream, length: Int?)
+        /// With the `Content-Length` that a GET would have.
+        case none(length: Int?)
+
+        var length: Int? {
+            switch self {
+            case .data(let data): data.count
+            case .stream(_, let length), .none(let length): length
+            }
+        }
+    }
+
+    var status: Int
+    /// A name may be there several times.
+    var headers: [(name: String, value: String)] = []
+    var body = Body.none(length: nil)
+    /// Whether the connection ends after it.
+    var isLast = false
+
+    /// An answer with a sentence.
+    static func text(_ status: Int, _ text: String, isLast: Bool = false) -> ServerResponse {
+        ServerResponse(
+            status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: .data(Data("\(text)\n".utf8)), isLast: isLast)
+    }
+}
