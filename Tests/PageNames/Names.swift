@@ -116,6 +116,7 @@ final class Model {
     var text = ""
     var isOffline = false
     func send(_ prompt: String) {}
+    @MainActor func load() async {}
 }
 
 final class Label { var text = "" }
