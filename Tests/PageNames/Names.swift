@@ -74,6 +74,7 @@ final class Reader {
 }
 
 struct Item: Codable {}
+struct SignInNeeded: Error {}
 struct Row: Codable {}
 struct Issue: Codable {}
 struct Receipt: Codable {}
