@@ -1,5 +1,6 @@
 public import APIProvider
-public import APIProviderMocks
+// A test file, or an app's with demo data, imports this module alone.
+@_exported public import APIProviderMocks
 public import Foundation
 import MiniRx
 

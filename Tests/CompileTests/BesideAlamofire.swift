@@ -5,6 +5,9 @@ import Alamofire
 import struct APIProvider.RetryPolicy
 
 func middleware() -> RetryMiddleware { RetryMiddleware(RetryPolicy()) }
+#if compiler(>=6.3)
+func policy() -> APIProvider::RetryPolicy { APIProvider::RetryPolicy(maxAttempts: 2) }
+#endif
 func method() -> APIProviderTransport.HTTPMethod { .get }
 func headers() -> APIProviderTransport.HTTPHeaders { ["Accept": "application/json"] }
 func theirs(_ headers: Alamofire.HTTPHeaders) {}

@@ -10,6 +10,10 @@ final class Old {
     func number() -> Single<Int> { .just(1) }  // error: 'Single' is ambiguous for type lookup in this context
 }
 
+#if compiler(>=6.3)
+func number(_ provider: any APIProvider, _ request: Endpoint<Int>) -> MiniRx::Single<Int> { provider.request(request) }
+#endif
+
 final class New {
     private let bag = MiniRx.DisposeBag()
     private let old = RxSwift.DisposeBag()

@@ -83,7 +83,7 @@ BEGIN {
     count = split(cells[i], spans, "`")
     for (i = 2; i <= count; i += 2)
         if (spans[i] ~ /^(try )?(await )?([(]error |[A-Za-z]+[.<(]).*[)}a-z]$/ && spans[i] !~ /…/)
-            statements = statements location(FNR) "use(" spans[i] ")\n"
+            statements = statements location(FNR) (spans[i] ~ /^[A-Za-z.]+ = / ? spans[i] : "use(" spans[i] ")") "\n"
     if (statements) run(statements)
 }
 

@@ -74,6 +74,7 @@ final class Reader {
 }
 
 struct Item: Codable {}
+struct SignInNeeded: Error {}
 struct Row: Codable {}
 struct Issue: Codable {}
 struct Receipt: Codable {}
@@ -116,6 +117,7 @@ final class Model {
     var text = ""
     var isOffline = false
     func send(_ prompt: String) {}
+    @MainActor func load() async {}
 }
 
 final class Label { var text = "" }

@@ -1,4 +1,4 @@
-package import APIProvider
+import APIProvider
 import APIProviderMocks
 import Foundation
 import MiniRx

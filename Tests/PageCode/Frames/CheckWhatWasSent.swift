@@ -18,7 +18,7 @@ private final class SearchScreen {
     func searchButtonTapped() { controller.search(searchField) }
 }
 
-@Suite("Recipe 4: What was asked for")
-struct WhatWasAskedFor {
+@Suite("Check what was sent")
+struct CheckWhatWasSent {
     // The page
 }

@@ -1,7 +1,10 @@
-import Testing
+import XCTest
 
-@Suite("Recipe 3: A seam instead of a stack")
-struct ASeamInsteadOfAStack {
+nonisolated private let json = #"{"id": 48, "name": "Siberian Tiger", "latinName": "Panthera tigris altaica"}"#
+
+nonisolated final class ThreeOlderIdioms: XCTestCase {
+    nonisolated struct PointOfInterest: Decodable, Equatable { let name: String }
+
     nonisolated struct Animal: Decodable {
         let id: Int
         let name: String
@@ -10,7 +13,10 @@ struct ASeamInsteadOfAStack {
 
     enum AnimalError: Error { case unknownError }
 
-    private let json = #"{"id": 48, "name": "Siberian Tiger", "latinName": "Panthera tigris altaica"}"#
+    private var provider: DefaultAPIProvider!
+    private var disposeBag: DisposeBag!
+    private let request = PointsOfInterestRequest(latitude: 37.3293, longitude: -121.8893)
+    private let baseURL = URL(string: "https://example.com")!
 
     /// `nil` if nothing has come by the time that `animal` returns.
     private func outcome(of transport: ClosureTransport) -> Result<Animal, AnimalError>? {

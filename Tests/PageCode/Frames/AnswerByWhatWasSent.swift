@@ -31,8 +31,8 @@ nonisolated extension LoginError {
     }
 }
 
-@Suite("Recipe 5: Answers that depend on the request", .mockNetwork)
-struct AnswersThatDependOnTheRequest {
+@Suite("Answer by what was sent", .mockNetwork)
+struct AnswerByWhatWasSent {
     private let api = LoginAPI(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
 
     // The page
