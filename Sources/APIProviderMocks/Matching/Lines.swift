@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 
 /// A request or a part of one, as lines: the values at each place, such as `query page` = 2 and `items[0].id` = 7.
 ///

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
