@@ -69,7 +69,8 @@ struct AdvanceUntilTests {
         let idle = await #expect(throws: (any Error).self) {
             try await TestScheduler().advance(by: .seconds(1), within: .nanoseconds(0)) { false }
         }
-        #expect(idle.map { "\($0)" }?.hasSuffix("No action waits. Do all parts use this scheduler?") == true)
+        #expect(
+            idle.map { "\($0)" }?.hasSuffix("No action waits: has the code failed, or does a part of it not use this scheduler?") == true)
     }
 
     @Test("It ends when its task is cancelled, and throws what the condition throws")
