@@ -1,5 +1,5 @@
 import APIProvider
-import Foundation
+public import Foundation
 
 // For a server that serves a scope to other processes. A server runs for days, so the scope keeps only the newest requests.
 extension MockURLProtocol {
@@ -60,5 +60,49 @@ extension ReceivedRequest {
             redactor.url(url.absoluteString), headers.map { ($0.name, redactor.header($0.name, $0.value)) },
             text.map { String(decoding: $0.utf8.prefix(maximumBodySize), as: UTF8.self) }
         )
+    }
+}
+
+// MARK: - JSON as it was written
+
+extension Data {
+    /// This JSON with some values as strings of their text, so that a decoder keeps each digit, and the order of members.
+    ///
+    /// - Parameter isQuoted: Gets the names of a member and of the objects around it, the outermost first.
+    /// - Throws: A sentence with the line, if this is not JSON.
+    @_spi(Serving) public func quotingJSON(where isQuoted: ([String]) -> Bool) throws -> Data {
+        var tokens = JSONTokens(self)
+        var (result, end) = ([UInt8](), 0)
+        // The current name in each open object and array.
+        var names: [String] = []
+        do {
+            while let token = try tokens.next() {
+                switch token.kind {
+                case .beginObject, .beginArray: names.append("")
+                case .endObject, .endArray: names.removeLast()
+                case .name:
+                    names[names.count - 1] = tokens.text(of: token)
+                    guard isQuoted(names.filter { !$0.isEmpty }), let first = try tokens.next() else { continue }
+                    var last = first
+                    let isContainer = first.kind == .beginObject || first.kind == .beginArray
+                    let depth = tokens.depth
+                    while isContainer, tokens.depth >= depth, let next = try tokens.next() { last = next }
+                    let text = String(decoding: tokens.bytes[first.range.lowerBound..<last.range.upperBound], as: UTF8.self)
+                    result += tokens.bytes[end..<first.range.lowerBound] + text.jsonString
+                    end = last.range.upperBound
+                default: break
+                }
+            }
+        } catch {
+            throw MockFailure("Line \(tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1) is not JSON.")
+        }
+        return Data(result + tokens.bytes[end...])
+    }
+}
+
+extension BodyMatcher {
+    /// Matches JSON that contains the JSON in `text`.
+    @_spi(Serving) public static func json(containingText text: String) -> BodyMatcher {
+        BodyMatcher(Data(text.utf8), .json, isSubset: true) ?? BodyMatcher(expectation: .unreadable(Data(text.utf8)))
     }
 }

@@ -67,7 +67,7 @@ extension PreparedRequest {
 
 extension HTTPHeaders {
     /// Throws if HTTP does not allow the field (RFC 9110, section 5.5).
-    package static func check(_ name: String, _ value: String) throws {
+    @_spi(Transports) public static func check(_ name: String, _ value: String) throws {
         guard name.isToken else {
             // The name may be a whole field, including a credential.
             let start = name.prefix { $0 != ":" }

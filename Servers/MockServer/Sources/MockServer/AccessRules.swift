@@ -6,7 +6,9 @@ struct AccessRules: Sendable {
     private let allowedOrigins: Set<String>
 
     init(_ options: MockServer.Options) {
-        (hostName, allowedOrigins) = (options.host?.lowercased(), Set(options.allowedOrigins.map { $0.lowercased() }))
+        hostName = options.host?.lowercased()
+        // Browsers send no slash.
+        allowedOrigins = Set(options.allowedOrigins.map { String($0.hasSuffix("/") ? $0.dropLast() : $0[...]).lowercased() })
     }
 
     /// The status and the reason with which a request is refused. `nil` for a request that may go on.

@@ -9,14 +9,26 @@ actor Control {
     private static let maximumShownBodySize = 64 << 10
 
     private let mock: MockURLProtocol.Type
-    private let fixtures: FixtureFolder?
-    private let isRecording: Bool
+    private let options: MockServer.Options
     private let setUp: @Sendable (MockURLProtocol.Type) throws -> Void
     private var stubs: [(id: Int, stub: Stub)] = []
     private var lastID = 0
 
-    init(mock: MockURLProtocol.Type, _ options: MockServer.Options, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void) {
-        (self.mock, fixtures, isRecording, self.setUp) = (mock, options.fixtures, options.reportMissingAnswer != nil, setUp)
+    /// - Throws: The error of `setUp`, or a sentence about a stub of the options.
+    init(mock: MockURLProtocol.Type, _ options: MockServer.Options, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void)
+        async throws
+    {
+        (self.mock, self.options, self.setUp) = (mock, options, setUp)
+        try start()
+    }
+
+    /// Adds the answers that the server was started with.
+    private func start() throws {
+        stubs = []
+        try setUp(mock)
+        for (index, stub) in options.stubs.enumerated() {
+            do { _ = try add(stub) } catch let error as ServerError { throw ServerError("stubs[\(index)]: \(error)") }
+        }
     }
 
     func response(to request: ServerRequest, _ body: Data) -> ServerResponse {
@@ -26,16 +38,14 @@ actor Control {
             let isList = ["requests", "unmatched"].contains(path.first)
             let parameters = try request.parameters(method == "GET" && isList ? ["path", "method"] : [])
             // Some clients send an empty object with each content type.
-            let members = body.isEmpty || method == "POST" ? nil : try Members(body, "the body")
-            try members?.finish()
+            if !body.isEmpty, method != "POST" { _ = try StubDescription.read(Strict<Nothing>.self, body) }
             switch (method, path.first ?? "", path.count) {
             case ("DELETE", "", 0...1):
-                guard !isRecording else {
+                guard options.reportMissingAnswer == nil else {
                     return try json(["error": "The server is recording. Only its end writes what was recorded."], status: 409)
                 }
                 mock.reset()
-                stubs = []
-                try setUp(mock)
+                try start()
             case ("GET", "health", 1): return try json(["status": "ok"])
             case ("GET", "openapi.json", 1): return json(Data(OpenAPI.document.utf8))
             case ("GET", "requests", 1): return try list(mock.requests, parameters)
@@ -47,7 +57,8 @@ actor Control {
                     "stubs": JSON(
                         stubs.map { ["id": JSON($0.id), "stub": JSON("\($0.stub)"), "uses": JSON(mock.useCount(of: $0.stub))] })
                 ])
-            case ("POST", "stubs", 1): return try json(["id": JSON(try add(body))], status: 201)
+            case ("POST", "stubs", 1):
+                return try json(["id": JSON(try add(StubDescription.read(Strict<StubDescription>.self, body).value))], status: 201)
             case ("DELETE", "stubs", 2):
                 guard let index = stubs.firstIndex(where: { "\($0.id)" == path.last ?? "" }) else {
                     return try json(["error": "There is no such stub."], status: 404)
@@ -67,7 +78,9 @@ actor Control {
     }
 
     private func json(_ value: JSON, status: Int = 200) throws -> ServerResponse {
-        json(try JSONEncoder().encode(value), status: status)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return json(try encoder.encode(value), status: status)
     }
 
     private func json(_ data: Data, status: Int = 200) -> ServerResponse {
@@ -76,11 +89,11 @@ actor Control {
 
     // MARK: - Stubs
 
-    private func add(_ body: Data) throws -> Int {
+    private func add(_ description: StubDescription) throws -> Int {
         guard stubs.count < Self.maximumStubCount else { throw ServerError("There are \(stubs.count) stubs, and may be no more.") }
-        let description = try StubDescription(body, fixtures)
+        let stub = try description.add(to: mock, id: lastID + 1, options.fixtures)
         lastID += 1
-        stubs.append((lastID, description.add(to: mock, id: lastID)))
+        stubs.append((lastID, stub))
         return lastID
     }
 
@@ -104,6 +117,9 @@ actor Control {
         return try json(["requests": JSON(shown), "removed": JSON(mock.removedRequestCount)])
     }
 }
+
+/// An object without members.
+private struct Nothing: Decodable {}
 
 extension ServerRequest {
     /// The query's parameters, each with one value: with `+` as a plus sign, and with `+` as a space.

@@ -19,31 +19,51 @@ package struct FixtureFolder: Sendable {
         let folder = self
         mock.stub(
             "the fixtures of \(root.lastPathComponent)", where: { $0.isForFixture && folder.hasAnswer(to: $0.path) }, isOptional: true,
-            respond: .handler { request in
-                guard let data = try? folder.content(of: "\(request.path.dropFirst()).json") else { return .status(404) }
-                return .data(data, headers: ["Content-Type": "application/json"])
-            })
+            respond: .handler { (try? folder.response("\($0.path.dropFirst()).json", 200, [:])) ?? .status(404) })
     }
 
     /// Whether there is a fixture for a path, or the path leads out of the folder. No file has a name with two slashes.
     private func hasAnswer(to path: String) -> Bool {
         guard !path.contains("//") else { return false }
-        do { return try content(of: "\(path.dropFirst()).json") != nil } catch { return true }
+        do { return try file(at: "\(path.dropFirst()).json") != nil } catch { return true }
     }
 
-    /// The content of a file; `nil` if there is none.
+    /// The answer with a file, which is read while it is sent; `nil` if there is none.
+    ///
+    /// - Throws: A sentence, if the path leads out of the folder.
+    func response(_ path: String, _ status: Int, _ headers: Fields) throws -> StubResponse? {
+        guard try file(at: path) != nil else { return nil }
+        let folder = self
+        return .handler { _ in
+            guard let file = try folder.file(at: path), let handle = try? FileHandle(forReadingFrom: file) else { return .status(404) }
+            var fields = (path.hasSuffix(".json") ? Fields(["Content-Type": "application/json"]) : [:]).merging(headers)
+            fields["Content-Length"] = "\(try handle.seekToEnd())"
+            try handle.seek(toOffset: 0)
+            let feed = StreamFeed()
+            Task {
+                while !feed.isCancelled, let part = try? handle.read(upToCount: 256 << 10), !part.isEmpty {
+                    feed.send(part)
+                    await feed.waitUntilRead()
+                }
+                feed.finish()
+                try? handle.close()
+            }
+            return .stream(from: feed, statusCode: status, headers: fields)
+        }
+    }
+
+    /// The file; `nil` if there is none.
     ///
     /// - Parameter path: The path within the folder, decoded.
     /// - Throws: A sentence, if the path leads out of the folder.
-    func content(of path: String) throws -> Data? {
+    private func file(at path: String) throws -> URL? {
         let file = root.appendingPathComponent(path).resolvingSymlinksInPath()
         let isWithin = file.path.hasPrefix(root.path.hasSuffix("/") ? root.path : "\(root.path)/")
         guard !path.hasPrefix("/"), !path.contains("\0"), !path.split(separator: "/").contains(".."), isWithin else {
             throw ServerError("A fixture is a file in the folder that the server was started with.")
         }
         // Reading a pipe would wait for its writer.
-        guard (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true else { return nil }
-        return try? Data(contentsOf: file)
+        return (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true ? file : nil
     }
 }
 

@@ -81,12 +81,12 @@ struct MockHandler: Sendable {
         for (name, value) in received.headers {
             let key = name.lowercased()
             guard !name.belongsToConnection, !key.hasPrefix("access-control-") else { continue }
-            guard !value.unicodeScalars.contains(where: { "\r\n\0".unicodeScalars.contains($0) }) else {
-                return .text(500, "The header \(name) of the stub has a line break.")
+            guard (try? Fields.check(name, value)) != nil else {
+                return .text(500, "The header \(name) of the stub has a character that HTTP does not allow.")
             }
             switch key {
-            case "location", "link": response.headers.append((name, origin.replaced(by: local, in: value)))
-            case "set-cookie": response.headers += received.headers.setCookieFields.map { (name, $0) }
+            case "location", "link": response.headers.append((name, origin.replaced(by: local, inLinks: value)))
+            case "set-cookie": response.headers += received.headers.setCookieFields.map { (name, origin.localized(cookie: $0)) }
             default: response.headers.append((name, value))
             }
         }

@@ -31,6 +31,8 @@ public final class MockServer: Sendable {
         public var replacesOrigin = false
         /// The folder from which `fixture` of a stub by HTTP is read.
         package var fixtures: FixtureFolder?
+        /// The stubs that the server starts with.
+        package var stubs: [StubDescription] = []
         /// Gets a sentence about each request that the recorded server did not answer. `nil` if nothing is recorded.
         package var reportMissingAnswer: (@Sendable (String) -> Void)?
 
@@ -115,8 +117,7 @@ public final class MockServer: Sendable {
     ) async throws -> MockServer {
         let (origin, mock) = (try Origin(origin), MockURLProtocol.current)
         mock.keepRequests(1_000, byteCount: 64 << 20)
-        try setUp(mock)
-        let control = Control(mock: mock, options, setUp: setUp)
+        let control = try await Control(mock: mock, options, setUp: setUp)
         let handler = MockHandler(
             origin: origin, mock: mock, rules: AccessRules(options), replacesOrigin: options.replacesOrigin,
             reportMissingAnswer: options.reportMissingAnswer, control: control)

@@ -70,11 +70,13 @@ enum OpenAPI {
                   "path": {"type": "string", "description": "* stands for one segment, and /** at the end for any further ones.", "example": "/repos/*/*"},
                   "query": {"$ref": "#/components/schemas/Parameters"},
                   "headers": {"$ref": "#/components/schemas/Headers"},
-                  "json": {"description": "The JSON that the body has."},
+                  "json": {"description": "The JSON that the body has. Numbers are compared by their digits: 1 is 1.0."},
                   "jsonContaining": {"description": "JSON that the body contains: objects may have more members."},
                   "form": {"$ref": "#/components/schemas/Parameters"},
                   "times": {"type": "integer", "minimum": 0, "description": "The number of requests that the stub answers. Any number by default."},
-                  "response": {"oneOf": [{"$ref": "#/components/schemas/Response"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Response"}, "description": "One after the other. After the last, requests find no answer."}]}
+                  "expecting": {"type": "integer", "minimum": 0, "description": "The exact number of requests that GET /__mock/verify asks for. At least one by default."},
+                  "repeatLast": {"type": "boolean", "default": false, "description": "Whether the last response of an array answers all further requests."},
+                  "response": {"oneOf": [{"$ref": "#/components/schemas/Response"}, {"type": "array", "minItems": 1, "items": {"$ref": "#/components/schemas/Response"}, "description": "One after the other. After the last, requests find no answer, unless repeatLast is true."}]}
                 }
               },
               "Response": {
@@ -84,7 +86,7 @@ enum OpenAPI {
                 "properties": {
                   "status": {"type": "integer", "minimum": 200, "maximum": 599, "default": 200},
                   "headers": {"$ref": "#/components/schemas/Headers"},
-                  "json": {},
+                  "json": {"description": "Sent as it was written."},
                   "text": {"type": "string"},
                   "base64": {"type": "string"},
                   "fixture": {"type": "string", "description": "The path of a file in the folder that the server was started with."},

@@ -1,100 +1,133 @@
 import APIProvider
 @_spi(Serving) import APIProviderMocks
-import Foundation
+package import Foundation
 
 /// A stub as JSON describes it, for programs in other languages.
-struct StubDescription {
-    private let method: Method
-    private let path: String
-    private let query: QueryParameters
-    private let headers: Fields
-    private let body: BodyMatcher?
-    private let times: Int?
-    private let response: StubResponse
+///
+/// Every member may be missing, so that an unknown one is told first. JSON is there as its text, with all digits.
+package struct StubDescription: Decodable, Sendable {
+    private let method, path, json, jsonContaining: String?
+    private let query, form: [String: OneOrMore<String>]?
+    private let headers: [String: String]?
+    private let times, expecting: Double?
+    private let repeatLast: Bool?
+    private let response: OneOrMore<Strict<AnswerDescription>>?
+
+    /// The stubs in a file.
+    ///
+    /// - Throws: A sentence that names the member which is wrong.
+    package static func list(_ file: URL) throws -> [StubDescription] {
+        do { return try read([Strict<StubDescription>].self, Data(contentsOf: file)).map(\.value) } catch let error as ServerError {
+            throw ServerError("\(file.lastPathComponent): \(error)")
+        }
+    }
 
     /// - Throws: A sentence that names the member which is wrong.
-    init(_ data: Data, _ fixtures: FixtureFolder?) throws {
-        var members = try Members(data, "the stub")
-        method = try members.method()
-        guard let path = try members.string("path") else { throw ServerError("The stub has no \"path\".") }
+    static func read<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
+        let text: Data
+        do {
+            text = try data.quotingJSON { ["json", "jsonContaining"].contains($0.last) && $0.dropLast().allSatisfy { $0 == "response" } }
+        } catch { throw ServerError("The stub cannot be read. \(error)") }
+        do { return try JSONDecoder().decode(type, from: text) } catch let error as DecodingError { throw ServerError(error) }
+    }
+
+    /// - Parameter id: The stub's number, which stands in reports.
+    /// - Throws: A sentence that names the member which is wrong.
+    func add(to mock: MockURLProtocol.Type, id: Int, _ fixtures: FixtureFolder?) throws -> Stub {
+        guard let path else { throw ServerError("The stub has no \"path\".") }
         guard path.hasPrefix("/") || path.lowercased().hasPrefix("http") else {
             throw ServerError("The \"path\" of the stub does not begin with a slash.")
         }
-        self.path = path
-        query = try members.parameters("query") ?? [:]
-        headers = try members.headers()
-        let matchers = [
-            try members.take("json").map { BodyMatcher.json($0) }, try members.parameters("form").map { BodyMatcher.form($0) },
-            try members.take("jsonContaining").map { BodyMatcher.json(containing: $0) },
-        ].compactMap { $0 }
-        guard matchers.count < 2 else { throw ServerError("The stub has more than one of \"json\", \"form\" and \"jsonContaining\".") }
-        body = matchers.first
-        times = try members.count("times")
-        switch try members.take("response") {
-        case nil: throw ServerError("The stub has no \"response\".")
-        case let value? where value.array != nil:
-            let values = value.array ?? []
-            guard !values.isEmpty else { throw ServerError("The \"response\" of the stub is an empty array.") }
-            response = .sequence(try values.enumerated().map { try .init($1, "response[\($0)]", fixtures) })
-        case let value?: response = try .init(value, "response", fixtures)
+        guard let response else { throw ServerError("The stub has no \"response\".") }
+        guard !response.elements.isEmpty else { throw ServerError("The \"response\" of the stub is an empty array.") }
+        let (times, expecting) = (try times?.count("\"times\" of the stub"), try expecting?.count("\"expecting\" of the stub"))
+        let bodies = [
+            json.map { BodyMatcher.json(text: $0) }, jsonContaining.map { .json(containingText: $0) }, form.map { .form(.init($0)) },
+        ]
+        guard bodies.count(where: { $0 != nil }) < 2 else {
+            throw ServerError("The stub has more than one of \"json\", \"form\" and \"jsonContaining\".")
         }
-        try members.finish()
-    }
-
-    func add(to mock: MockURLProtocol.Type, id: Int) -> Stub {
-        mock.stub(
-            method, path, query: query, headers: headers, body: body, times: times, fileID: "/__mock/stubs", line: id, respond: response)
+        let answers = try response.elements.enumerated().map {
+            try $1.value.response(response.isArray ? "response[\($0)]" : "response", fixtures)
+        }
+        let stub = mock.stub(
+            try Method(checking: method ?? "GET"), path, query: QueryParameters(query ?? [:]),
+            headers: try Fields(checking: headers, "the stub"),
+            body: bodies.lazy.compactMap { $0 }.first, times: times, fileID: "/__mock/stubs", line: id,
+            respond: repeatLast == true || !response.isArray ? .repeatingLast(answers) : .sequence(answers))
+        return expecting.map { stub.expecting($0) } ?? stub
     }
 }
 
-extension StubResponse {
-    fileprivate init(_ value: JSON, _ name: String, _ fixtures: FixtureFolder?) throws {
-        var members = try Members(value, name)
-        let status = try members.count("status") ?? 200
-        guard 200...599 ~= status else { throw ServerError("The \"status\" of \(name) is \(status), and must be 200 to 599.") }
-        let headers = try members.headers()
-        let fault = try members.string("fault")
-        guard fault == nil || fault == "close" else { throw ServerError("The \"fault\" of \(name) can only be \"close\".") }
-        var bodies: [StubResponse] = []
-        if fault != nil { bodies.append(.failure(ConnectionEnd())) }
-        if let value = try members.take("json") { bodies.append(.json(value, statusCode: status, headers: headers)) }
-        if let text = try members.string("text") {
-            let headers = Fields(["Content-Type": "text/plain; charset=utf-8"]).merging(headers)
-            bodies.append(.data(Data(text.utf8), statusCode: status, headers: headers))
+extension Double {
+    /// A number of requests, or a status. A decoder would not name the place of a fraction.
+    fileprivate func count(_ place: String) throws -> Int {
+        guard let count = Int(exactly: self), count >= 0 else {
+            throw ServerError("Wrong value: \(place) must be a whole number of at least 0.")
         }
-        if let text = try members.string("base64") {
-            guard let data = Data(base64Encoded: text) else { throw ServerError("The \"base64\" of \(name) is not base64.") }
-            bodies.append(.data(data, statusCode: status, headers: headers))
+        return count
+    }
+}
+
+/// An answer of a stub.
+struct AnswerDescription: Decodable, Sendable {
+    /// A text, or an object.
+    private struct Event: Decodable, Sendable {
+        struct Members: Decodable {
+            let data, type, id: String?
         }
-        if let path = try members.string("fixture") {
-            guard let fixtures else { throw ServerError("\"fixture\" needs a folder: start the server with one.") }
-            guard let data = try fixtures.content(of: path) else { throw ServerError("There is no fixture \(path.debugDescription).") }
-            let headers = path.hasSuffix(".json") ? Fields(["Content-Type": "application/json"]).merging(headers) : headers
-            bodies.append(.data(data, statusCode: status, headers: headers))
+
+        let event: ServerSentEvent
+
+        init(from decoder: any Decoder) throws {
+            if let text = try? String(from: decoder) {
+                event = ServerSentEvent(data: text)
+            } else {
+                let members = try Strict<Members>(from: decoder).value
+                event = ServerSentEvent(type: members.type ?? "message", data: members.data ?? "", lastEventID: members.id ?? "")
+            }
         }
-        let seconds = try members.seconds("delay")
-        if let events = try members.take("events") {
-            guard status == 200 else { throw ServerError("\(name) has \"events\", and so the status 200.") }
-            // The delay comes before each event.
-            bodies.append(.events(try Self.events(events, name), every: seconds ?? .seconds(0), headers: headers))
-        }
-        guard bodies.count < 2 else { throw ServerError("\(name) has more than one body or fault.") }
-        self = bodies.first ?? .status(status, headers: headers)
-        if let seconds, bodies.isEmpty || value.object?["events"] == nil { self = delayed(by: seconds) }
-        try members.finish()
     }
 
-    /// Texts, or objects with `data`, `type` and `id`.
-    private static func events(_ value: JSON, _ name: String) throws -> [ServerSentEvent] {
-        guard let values = value.array else { throw ServerError("The \"events\" of \(name) are no array.") }
-        return try values.enumerated().map { index, value in
-            if let text = value.string { return ServerSentEvent(data: text) }
-            var members = try Members(value, "\(name).events[\(index)]")
-            let event = ServerSentEvent(
-                type: try members.string("type") ?? "message", data: try members.string("data") ?? "",
-                lastEventID: try members.string("id") ?? "")
-            try members.finish()
-            return event
+    private let status: Double?
+    private let headers: [String: String]?
+    private let json, text, base64, fixture, fault: String?
+    private let events: [Event]?
+    private let delay: Double?
+
+    fileprivate func response(_ name: String, _ fixtures: FixtureFolder?) throws -> StubResponse {
+        let status = try status?.count("\"status\" of \(name)") ?? 200
+        guard 200...599 ~= status else { throw ServerError("The \"status\" of \(name) is \(status), and must be 200 to 599.") }
+        guard fault == nil || fault == "close" else { throw ServerError("The \"fault\" of \(name) can only be \"close\".") }
+        guard 0...300 ~= delay ?? 0 else { throw ServerError("The \"delay\" of \(name) must be 0 to 300 seconds.") }
+        let delay = DispatchTimeInterval.nanoseconds(Int((delay ?? 0) * 1e9))
+        guard ([json, text, base64, fixture, fault].count { $0 != nil }) + (events == nil ? 0 : 1) < 2 else {
+            throw ServerError("\(name) has more than one body or fault.")
         }
+        let headers = try Fields(checking: headers, name)
+        var response = StubResponse.status(status, headers: headers)
+        if fault != nil { response = .failure(ConnectionEnd()) }
+        if let json { response = .json(text: json, statusCode: status, headers: headers) }
+        if let text {
+            let type = Fields(["Content-Type": "text/plain; charset=utf-8"])
+            response = .data(Data(text.utf8), statusCode: status, headers: type.merging(headers))
+        }
+        if let base64 {
+            guard let data = Data(base64Encoded: base64) else { throw ServerError("The \"base64\" of \(name) is not base64.") }
+            response = .data(data, statusCode: status, headers: headers)
+        }
+        if let fixture {
+            guard let fixtures else { throw ServerError("\"fixture\" needs a folder: start the server with one.") }
+            guard let answer = try fixtures.response(fixture, status, headers) else {
+                throw ServerError("There is no fixture \(fixture.debugDescription).")
+            }
+            response = answer
+        }
+        if let events {
+            guard status == 200 else { throw ServerError("\(name) has \"events\", and so the status 200.") }
+            // The delay comes before each event.
+            return .events(events.map(\.event), every: delay, headers: headers)
+        }
+        return response.delayed(by: delay)
     }
 }

@@ -4,13 +4,13 @@ import MockServer
 /// The command line.
 struct Arguments {
     static let usage =
-        "usage: mock-server [FILE.har | FOLDER] [--port N] [--host HOST] [--origin URL] [--allow-origin URL]... "
+        "usage: mock-server [FILE.har | STUBS.json | FOLDER] [--port N] [--host HOST] [--origin URL] [--allow-origin URL]... "
         + "[--replace-origin] [--record URL]"
     static let help = """
         \(usage)
 
-        Answers HTTP requests from a recording, or from a folder of fixtures: GET /a/b from a/b.json. Other programs add stubs by POST
-        /__mock/stubs; GET /__mock/openapi.json describes that.
+        Answers HTTP requests from a recording, from a list of stubs, or from a folder of fixtures: GET /a/b from a/b.json. Other programs
+        add stubs by POST /__mock/stubs; GET /__mock/openapi.json describes that.
 
           --port N             the port, 8080 by default; 0 takes any free port
           --host HOST          an IP address of this machine, or a name of it for all addresses; by default only this machine can connect
@@ -43,7 +43,12 @@ struct Arguments {
                 options.port = port
             case "--host": options.host = try value(argument)
             case "--origin": origin = try value(argument)
-            case "--allow-origin": options.allowedOrigins.insert(try value(argument))
+            case "--allow-origin":
+                let text = try value(argument)
+                guard text == "null" || ["", "/"].contains(URLComponents(string: text).flatMap { $0.host == nil ? nil : $0.path }) else {
+                    throw ServerError("\"\(text)\" is no origin. Write a scheme and a host, such as https://app.example.com.")
+                }
+                options.allowedOrigins.insert(text)
             case "--replace-origin": options.replacesOrigin = true
             case "--record": recordedOrigin = try value(argument)
             case _ where argument.hasPrefix("-"): throw ServerError("There is no option \(argument).")

@@ -54,13 +54,21 @@ import MockServer
             if let sentence = try await record(to: file, { try await serve(origin) { _ in } }) { printError(sentence) }
             return
         }
-        var isFolder: ObjCBool = false
-        if let file = arguments.file, !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) {
-            throw ServerError("There is no file or folder \(file.path).")
+        var recording: RecordedAnswers?
+        if let file = arguments.file {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
+                throw ServerError("There is no file or folder \(file.path).")
+            }
+            if isFolder.boolValue {
+                options.fixtures = try FixtureFolder(file)
+            } else if file.pathExtension == "json" {
+                options.stubs = try StubDescription.list(file)
+            } else {
+                recording = try RecordedAnswers(file, origin: arguments.origin)
+            }
         }
-        let folder = isFolder.boolValue ? try arguments.file.map { try FixtureFolder($0) } : nil
-        options.fixtures = folder
-        let answers = isFolder.boolValue ? nil : try arguments.file.map { try RecordedAnswers($0, origin: arguments.origin) }
+        let (answers, folder) = (recording, options.fixtures)
         try await MockURLProtocol.withScope("of mock-server") {
             try await serve(answers?.origin ?? arguments.origin ?? "http://localhost") { mock in
                 try answers?.add(to: mock)

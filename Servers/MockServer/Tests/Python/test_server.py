@@ -155,6 +155,63 @@ class Stubs(unittest.TestCase):
             self.assertEqual(server.request("GET", "/d/1/e/2/3?q=1&q=2", headers={"X-A": "b"})[0].status, 201)
             self.assertEqual(server.request("GET", "/d/1/e/2/3?q=1&q=2", headers={"X-A": "b"})[0].status, 501)
 
+    def post(self, server, text):
+        response, body = server.request("POST", "/__mock/stubs", text, {"Content-Type": "application/json"})
+        self.assertEqual(response.status, 201, body)
+
+    def test_JSON_is_handed_on_as_it_was_written(self):
+        with Server() as server:
+            for text in ['{"z":1.0,"a":1.10, "n":12345678901234567890,"m":1E400,"a/b":"\\u00e9\\/"}', "12345678901234567890123", '"a"', "null", "[ 1.50 ]",
+                         '{"json":{"json":1.0},"response":{"json":1.0}}', "[" * 200 + "]" * 200]:
+                for stub in ['{"path":"/n","response":{"json":%s,"status":201}}', '{"response":[{"json": %s }],"path":"/n"}']:
+                    with self.subTest(text=text):
+                        self.post(server, stub % text)
+                        response, body = server.request("GET", "/n")
+                        self.assertEqual((body.decode(), response.getheader("Content-Type")), (text, "application/json"))
+            # Only JSON is text, and no other member of such a name.
+            self.post(server, '{"path":"/q","query":{"json":"1"},"headers":{"json":"2"},"form":{"json":"3"},"method":"POST","response":{"json":1.0}}')
+            form = {"Content-Type": "application/x-www-form-urlencoded", "json": "2"}
+            self.assertEqual(server.request("POST", "/q?json=1", "json=3", form)[1], b"1.0")
+
+    def test_JSON_is_compared_by_its_digits(self):
+        with Server() as server:
+            for text, same, others in [("12345678901234567890", ["12345678901234567890", "1.2345678901234567890e19"], ["12345678901234567891"]),
+                                       ("1.10", ["1.1", "1.10", "11e-1"], ["1.100000000000000001"]), ("1", ["1.0"], ["2", '"1"'])]:
+                self.post(server, '{"path":"/a","method":"POST","json":{"n":%s},"response":{"status":204}}' % text)
+                self.post(server, '{"path":"/b","method":"POST","jsonContaining":{"n":%s},"response":{"status":204}}' % text)
+                for value in same:
+                    self.assertEqual(server.request("POST", "/a", '{"n":%s}' % value)[0].status, 204)
+                    self.assertEqual(server.request("POST", "/b", '{"m":1,"n":%s}' % value)[0].status, 204)
+                for value in others:
+                    self.assertEqual(server.request("POST", "/a", '{"n":%s}' % value)[0].status, 501)
+                    self.assertEqual(server.request("POST", "/b", '{"m":1,"n":%s}' % value)[0].status, 501)
+                server.control("DELETE", "")
+
+    def test_the_last_of_an_array_may_repeat_and_a_number_of_requests_be_expected(self):
+        with Server() as server:
+            poll = [{"json": "pending"}, {"json": "pending"}, {"json": "done"}]
+            server.stub("GET", "/poll", poll, repeatLast=True)
+            self.assertEqual([json.loads(server.request("GET", "/poll")[1]) for _ in range(5)], ["pending"] * 2 + ["done"] * 3)
+            server.stub("GET", "/once", poll)
+            self.assertEqual([server.request("GET", "/once")[0].status for _ in range(4)], [200, 200, 200, 501])
+            server.control("DELETE", "/requests")
+            server.stub("POST", "/orders", {}, expecting=2)
+            for status in [409, 200, 409]:
+                server.request("POST", "/orders")
+                self.assertEqual(server.control("GET", "/verify")[0], status)
+            server.control("DELETE", "")
+            server.stub("POST", "/never", {}, expecting=0)
+            self.assertEqual(server.control("GET", "/verify")[0], 200)
+
+    def test_answers_of_the_control_have_their_members_in_one_order(self):
+        with Server() as server:
+            server.request("POST", "/a", "b", {"X-B": "1", "X-A": "2"})
+            texts = {server.request("GET", "/__mock/requests")[1] for _ in range(5)}
+            self.assertEqual(len(texts), 1)
+            members = json.loads(texts.pop(), object_pairs_hook=list)[1][1][0]
+            self.assertEqual([name for name, _ in members], ["body", "bodySize", "headers", "method", "path", "url"])
+            self.assertEqual(sorted(members[2][1]), members[2][1])
+
     def test_a_deleted_stub_answers_nothing_and_verify_does_not_ask_for_it(self):
         with Server() as server:
             first, second = server.stub("GET", "/a", {"text": "1"}), server.stub("GET", "/a", {"text": "2"})
@@ -184,7 +241,11 @@ class Stubs(unittest.TestCase):
                 ({"path": "/a", "response": {"fault": "reset"}}, '"fault"'), ({"path": "/a", "response": {"fixture": "x"}}, '"fixture"'),
                 ({"path": "/a", "response": {}, "times": -1}, '"times"'), ({"path": "/a", "response": {}, "json": 1, "form": {}}, '"json"'),
                 ({"path": "/a", "response": {}, "method": "G T"}, '"method"'), ({"path": "/a", "response": {}, "query": 1}, '"query"'),
-                ({"path": "/a", "response": {"events": [{"x": 1}]}}, '"x"'), ([], "object"), (None, "object"), ("a", "object"),
+                ({"path": "/a", "response": {"events": [{"x": 1}]}}, '"x"'), ({"url": "/a", "response": {}}, '"url"'),
+                ({"path": "/a", "response": {}, "expecting": -1}, '"expecting"'), ({"path": "/a", "response": {}, "repeatLast": 1}, '"repeatLast"'),
+                ({"path": "/a", "response": {}, "headers": {"X": "\0"}}, '"X"'), ({"path": "/a", "response": {}, "headers": {"": "a"}}, '""'),
+                ({"path": "/a", "response": {"events": [1]}}, '"events" of response'), ({"path": "/a", "response": {}, "times": 1.5}, '"times"'),
+                ({"path": "/a", "response": {}, "query": {"a": [1]}}, '"query"'), ([], "object"), (None, "object"), ("a", "object"),
             ]:
                 with self.subTest(stub=stub):
                     status, answer = server.control("POST", "/stubs", stub) if stub is not None else server.control("POST", "/stubs", "n")
@@ -279,7 +340,7 @@ class Stubs(unittest.TestCase):
             self.assertEqual(server.control("GET", "/nothing")[0], 404)
             for name, values in {
                 "Stub": {"method": "POST", "path": "/a", "query": {}, "headers": {}, "json": 1, "form": {}, "jsonContaining": {}, "times": 1,
-                         "response": {}},
+                         "expecting": 1, "repeatLast": True, "response": {}},
                 "Response": {"status": 200, "headers": {}, "json": 1, "text": "a", "base64": "", "fixture": "a", "events": [], "delay": 0,
                              "fault": "close"},
             }.items():
@@ -328,6 +389,48 @@ class Files(unittest.TestCase):
             server.control("DELETE", "")
             self.assertEqual(server.request("GET", "/c")[0].status, 501)
             self.assertEqual(server.request("GET", "/a/b")[0].status, 200)
+
+    def test_a_list_of_stubs_answers_and_is_what_a_new_start_returns_to(self):
+        file = self.write("stubs.json", '[{"path":"/a","response":{"json":1.0}},\n {"path":"/b","response":[{"status":503},{}],"repeatLast":true}]')
+        with Server(file) as server:
+            for _ in range(2):
+                self.assertEqual(server.request("GET", "/a")[1], b"1.0")
+                self.assertEqual([server.request("GET", "/b")[0].status for _ in range(3)], [503, 200, 200])
+                stubs = server.control("GET", "/stubs")[1]["stubs"]
+                self.assertEqual([stub["uses"] for stub in stubs], [1, 3])
+                self.assertEqual(server.control("DELETE", f"/stubs/{stubs[0]['id']}")[0], 200)
+                server.stub("GET", "/c", {})
+                self.assertEqual([server.request("GET", path)[0].status for path in ["/a", "/c"]], [501, 200])
+                server.control("DELETE", "")
+        with Server(self.write("empty.json", "[]")) as server:
+            self.assertEqual(server.request("GET", "/a")[0].status, 501)
+        for text, part in [("{}", "bad.json: Wrong value: the stub must be an array"), ('[{"path":"/a"}]', 'stubs[0]: The stub has no "response"'), ('[{"path":"/a","response":{}},{"paht":"/a"}]', 'stubs[1]: "paht"'),
+                           ("[\n{,]", "Line 2"), ('[{"path":"/a","response":{"status":"1"}}]', '"status" of response of stubs[0]')]:
+            code, output, errors = fails(self.write("bad.json", text), "--port", 0)
+            with self.subTest(text=text):
+                self.assertEqual((code, output, errors.count("\n")), (1, "", 1))
+                self.assertIn(part, errors)
+
+    def test_a_large_fixture_is_read_while_it_is_sent(self):
+        root = os.path.dirname(self.write("fixtures/small.json", "{}"))
+        with open(os.path.join(root, "large.json"), "wb") as output:
+            output.truncate(300 << 20)
+        with Server(root) as server:
+            server.stub("GET", "/stubbed", {"fixture": "large.json", "headers": {"Content-Type": "a/b"}})
+            for path, kind in [("/large", "application/json"), ("/stubbed", "a/b")]:
+                with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                    connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+                    head, _, rest = connection.recv(65536).partition(b"\r\n\r\n")
+                    self.assertIn(f"content-type: {kind}\r\ncontent-length: {300 << 20}".encode(), head.lower())
+                    count = len(rest)
+                    while count < 300 << 20:
+                        count += len(connection.recv(1 << 20))
+                self.assertEqual(count, 300 << 20)
+            response, body = server.request("HEAD", "/large")
+            self.assertEqual((response.getheader("Content-Length"), body), (str(300 << 20), b""))
+            with open(f"/proc/{server.process.pid}/status") if os.path.exists("/proc") else open(os.devnull) as status:
+                peaks = [int(line.split()[1]) for line in status if line.startswith("VmHWM")]
+            self.assertLess(max(peaks, default=0), 200 << 10)
 
     def test_the_entries_of_a_recording_answer_by_path(self):
         file = self.write("a.har", har(("https://a.example/1", "one"), ("https://b.example/2", "two")))
@@ -498,6 +601,14 @@ class Files(unittest.TestCase):
 class Pages(unittest.TestCase):
     """What a browser sends."""
 
+    def test_an_allowed_origin_may_end_with_a_slash_and_have_no_path(self):
+        with Server("--allow-origin", "HTTPS://App.example/") as server:
+            self.assertEqual(server.request("GET", "/__nothing", headers={"Origin": "https://app.example"})[0].status, 501)
+            self.assertEqual(server.request("GET", "/__nothing", headers={"Origin": "https://app.example.com"})[0].status, 403)
+        for origin in ["https://app.example/path", "app.example", "*", ""]:
+            code, _, errors = fails("--allow-origin", origin)
+            self.assertEqual((code, "is no origin" in errors), (64, True))
+
     def test_a_page_of_this_machine_may_send_requests(self):
         with Server("--allow-origin", "https://app.example") as server:
             server.stub("PUT", "/a", {"status": 200, "text": "a", "headers": {"X-Total": "1", "Access-Control-Allow-Origin": "https://x"}})
@@ -572,6 +683,33 @@ class Connections(unittest.TestCase):
             server.stub("GET", "/a", {"headers": {"Set-Cookie": "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=2"}})
             response, _ = server.request("GET", "/a")
             self.assertEqual(response.headers.get_all("Set-Cookie"), ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2"])
+
+    def test_a_cookie_of_the_served_origin_is_one_that_a_client_of_this_machine_keeps(self):
+        with Server("--origin", "https://api.example.com") as server:
+            for field, expected in [
+                ("a=1; Path=/; Domain=api.example.com; HttpOnly", "a=1; Path=/; HttpOnly"), ("a=1;domain=.Example.com", "a=1"),
+                ("a=1; Domain=other.com; Path=/", "a=1; Domain=other.com; Path=/"), ("a=1; Domain=ample.com", "a=1; Domain=ample.com"),
+                ("a=1; Secure; SameSite=None; Path=/", "a=1; Path=/"), ("a=1; secure; SameSite=Lax", "a=1; SameSite=Lax"),
+                ("a=1; SameSite=None", "a=1; SameSite=None"), ("__Host-a=1; Secure; Path=/", "__Host-a=1; Secure; Path=/"),
+                ("__Secure-a=1; Secure; SameSite=None; Domain=example.com", "__Secure-a=1; Secure; SameSite=None"),
+                ("secure=secure; Path=/", "secure=secure; Path=/"), ("domain=a", "domain=a"),
+            ]:
+                server.stub("GET", "/a", {"headers": {"Set-Cookie": field}})
+                with self.subTest(field=field):
+                    self.assertEqual(server.request("GET", "/a")[0].getheader("Set-Cookie"), expected)
+
+    def test_links_to_the_served_origin_lead_here_also_without_a_scheme(self):
+        with Server("--origin", "https://api.example.com:8443") as server:
+            here = f"127.0.0.1:{server.port}"
+            for name, field, expected in [
+                ("Location", "//api.example.com:8443/a?b=//api.example.com:8443", f"//{here}/a?b=//api.example.com:8443"),
+                ("Location", "https://API.example.com:8443/a", f"http://{here}/a"), ("Location", "//api.example.com/a", "//api.example.com/a"),
+                ("Location", "/a//api.example.com:8443/", "/a//api.example.com:8443/"),
+                ("Link", '<//api.example.com:8443/a>; rel="next", <//api.example.com:84430/>', f'<//{here}/a>; rel="next", <//api.example.com:84430/>'),
+            ]:
+                server.stub("GET", "/a", {"status": 302, "headers": {name: field}})
+                with self.subTest(field=field):
+                    self.assertEqual(server.request("GET", "/a")[0].getheader(name), expected)
 
     def test_a_large_body_arrives(self):
         with Server() as server:
