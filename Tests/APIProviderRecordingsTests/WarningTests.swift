@@ -18,6 +18,28 @@ struct WarningTests {
         #expect(kept == ["Kept as they came: node_id. Hide one with hiding: […]."])
     }
 
+    @Test(
+        "A random-looking segment of a URL in a body or a header is listed by the URL's name",
+        arguments: [
+            "https://hooks.slack.com/services/T00000000/B00000000/aB3dE5fG7hI9jK1lM3nO5pQ7",
+            "https://discord.com/api/webhooks/1234567890/aB3-dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3x", "/invite/aB3dE5fG7hI9",
+            "Hello Ann, to reset your password, visit https://a.example/reset/aB3dE5fG7hI9?lang=de today.",
+            "<a href=\"https://a.example/join/aB3dE5fG7hI9\">Join</a> https://a.example/about/us",
+        ])
+    func urls(text: String) {
+        let responses = [
+            exchange(answer: "{\"items\":[{\"link\":\(text.jsonString.text)}]}"), exchange(responseHeaders: ["Link": text]),
+            sending("{\"link\":\(text.jsonString.text)}"),
+        ]
+        for response in responses {
+            let recording = NewRecording([response])
+            let lists = recording.warnings.contains { $0.hasPrefix("Kept as they came: ") && $0.lowercased().contains("link") }
+            #expect(lists && recording.text.contains("aB3"), "\(recording.warnings)")
+        }
+        let plain = #"{"url":"https://api.a.example/repos/octocat/hello-world-2/issues/1347","path":"/users/octocat/repos"}"#
+        #expect(NewRecording([exchange(answer: plain)]).warnings == [])
+    }
+
     @Test("A plain word stays away from its name, and that is told without the word, before shorter ones")
     func plainWords() {
         let fields = ["pin1", "pin2", "pin3", "pin4", "pin5"].map { "\"\($0)\":\"ab\($0)\"" }.joined(separator: ",")

@@ -14,12 +14,27 @@ extension RecordingOptions {
         if !hidden.isEmpty, let name = value.outerNames.last(where: hidden.contains) { return name.asLabel }
         guard !kept.contains(where: isGiven) else { return nil }
         if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
-        if let (label, strength) = CredentialNames.match(name) { return hides(value, strength, inResponse: isInResponse) ? label : nil }
-        // The members of an object count as if they had the object's name, except for numbers.
-        guard value.kind != .number else { return nil }
-        return value.names.dropLast().reversed().lazy.compactMap { CredentialNames.match($0) }.first.flatMap { label, strength in
-            hides(value, strength, inResponse: isInResponse) ? label : nil
+        // JSON in a text is an object, too.
+        if let (label, strength) = CredentialNames.match(name), !(value.kind == .text && value.text.isJSONObject),
+            hides(value, strength, inResponse: isInResponse)
+        {
+            return label
         }
+        // An object's name says nothing of what is inside, but `{"password": {"current": …, "new": …}}` has passwords.
+        let names = value.path, outer = names.reversed().drop { Self.roles.contains($0.lowercased()) }
+        guard outer.count < names.count, let object = outer.first, !kept.contains(object),
+            let (label, strength) = CredentialNames.match(object), strength == .code || strength == .password
+        else { return nil }
+        return hides(value, strength, inResponse: isInResponse) ? label : nil
+    }
+
+    private static let roles: Set = ["current", "new", "old", "confirmation", "repeat", "value", "text", "plain"]
+
+    /// The beginning of the placeholder for a response's random-looking text in an object with a listed name; `nil` for other values.
+    func label(ofRandomText value: NamedValue) -> String? {
+        guard value.kind == .text, !kept.contains(value.name), value.secretText.looksRandom else { return nil }
+        return value.path.dropLast().reversed().lazy.filter { !kept.contains($0) }.compactMap { CredentialNames.match($0) }
+            .first { $0.strength != .nonce }?.label
     }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
@@ -30,7 +45,7 @@ extension RecordingOptions {
         switch strength {
         case .code, .password: return true
         case .token: return !isInResponse || !text.isCommon
-        case .key: return !isInResponse && (value.kind == .header || !text.isCommon && !text.isWords)
+        case .key: return !isInResponse && (value.kind == .header || !text.isCommon && !text.isWords())
         case .nonce: return !isInResponse && text.looksRandom
         }
     }

@@ -25,6 +25,9 @@ struct NamedValue {
     /// The surrounding objects' names, and the parts of all names: `user[address]` in a multipart body, and `ns:address` in XML.
     var outerNames: [String] { names.dropLast() + names.flatMap { $0.split { ".[]:".contains($0) } }.map(String.init) }
 
+    /// All names without XML's prefixes, and the parts of a multipart body's `user[address]`.
+    var path: [String] { names.flatMap { $0.split { "[]".contains($0) } }.map { String($0.split(separator: ":").last ?? $0) } }
+
     /// The text without a credential's scheme and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
@@ -45,10 +48,12 @@ struct NamedValue {
         case "cookie": kind = .cookie
         default: kind = value.kind == .number ? .number : .text
         }
-        // `{"name": "password", "value": "…"}`, `<add key="password" value="…"/>` and `<property name="password">…</property>`
+        // `{"name": "password", "value": "…"}`, `<add key="password" value="…"/>` and `<property name="password">…</property>`. A `type` is
+        // a name only if it is listed: `{"type": "password", "value": "…"}`.
         let sibling = key == "value" ? String(place.dropLast(5)) : start.isEmpty && value.range == nil ? "\(place)@" : nil
         let said = sibling.flatMap { sibling in ["name", "key", "path"].lazy.compactMap { lines.values[sibling + $0]?.first?.text }.first }
-        if let said { names[names.count - 1] = said }
+        let type = sibling.flatMap { lines.values[$0 + "type"]?.first?.text }.flatMap { CredentialNames.match($0) == nil ? nil : $0 }
+        if let said = said ?? type { names[names.count - 1] = said }
         (self.place, self.names) = (place, names)
         text = kind == .cookie ? (value.text.removingPercentEncoding ?? value.text).trimmingCharacters(in: ["\""]) : value.text
         offset = value.range?.lowerBound ?? -1
@@ -134,7 +139,7 @@ extension String {
     var startAndNames: (start: String, names: [String]) {
         if let start = ["header", "cookie", "query", "path"].first(where: { hasPrefix("\($0) ") }) {
             let name = String(dropFirst(start.count + 1))
-            let names = name.split { ".[]".contains($0) }.map(String.init)
+            let names = name.split { ".[]".contains($0) }.map(String.init).filter { !$0.utf8.allSatisfy(\.isDigit) }
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }

@@ -18,6 +18,8 @@ struct Secret: Sendable {
     var isFromEnvironment = false
     /// Whether the program or the environment calls the text secret, a request has the text under a listed name, or the text is a key.
     var isCertain = false
+    /// Whether only the name of a surrounding object in a response says that the text is secret.
+    var isInner = false
     private(set) var placeholder = ""
     /// The placeholder, or a whole JWT with the placeholder as the signature.
     var replacement = ""

@@ -18,18 +18,21 @@ extension SecretReplacer {
                 secrets[index].places.formUnion(places)
                 secrets[index].isCertain = true
             }
-            var labeled: [(value: NamedValue, label: String)] = []
+            var labeled: [(value: NamedValue, label: String, isInner: Bool)] = []
             for value in values {
                 seenNames.insert(value.name)
                 if !options.hidden.isEmpty { seenNames.formUnion(value.outerNames) }
                 if let label = options.label(of: value, inResponse: message.isResponse) {
-                    labeled.append((value, label))
+                    labeled.append((value, label, false))
+                } else if message.isResponse, let label = options.label(ofRandomText: value) {
+                    labeled.append((value, label, true))
+                    noteRandomTexts(of: value)
                 } else {
                     note(value, in: number)
                 }
             }
             labeled.sort { ($0.value.offset, $0.value.place) < ($1.value.offset, $1.value.place) }
-            for (value, label) in labeled { add(value, label, in: number) }
+            for (value, label, isInner) in labeled { add(value, label, isInner: isInner, in: number) }
         }
         for (label, text) in known { secrets[add(text, label, in: nil, isEverywhere: true)].isFromEnvironment = true }
         addKeys()
@@ -40,21 +43,22 @@ extension SecretReplacer {
         indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
     }
 
-    private mutating func add(_ text: String, _ label: String, in message: Int?, isEverywhere: Bool) -> Int {
+    private mutating func add(_ text: String, _ label: String, isInner: Bool = false, in message: Int?, isEverywhere: Bool) -> Int {
         let index = indices[Array(text.utf8), default: secrets.count]
         if index == secrets.count {
             indices[Array(text.utf8)] = index
-            secrets.append(Secret(text: text, label: label))
+            secrets.append(Secret(text: text, label: label, isInner: isInner))
         }
+        if !isInner { secrets[index].isInner = false }
         if isEverywhere { secrets[index].isCommon = false }
         if let message { secrets[index].messages.insert(message) }
         return index
     }
 
-    private mutating func add(_ value: NamedValue, _ label: String, in number: Int) {
+    private mutating func add(_ value: NamedValue, _ label: String, isInner: Bool, in number: Int) {
         let text = value.secretText
         guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
-        let index = add(text, label, in: number, isEverywhere: value.isEverywhere(text))
+        let index = add(text, label, isInner: isInner, in: number, isEverywhere: value.isEverywhere(text))
         if !value.isClaim { named[number].append(value) }
         guard !messages[number].isResponse else { return }
         secrets[index].places.insert(value.place.general)
@@ -68,8 +72,13 @@ extension SecretReplacer {
         if !isResponse, !value.isClaim, openTexts[Array(value.text.utf8)] == nil {
             openTexts[Array(value.text.utf8)] = messages[number].time
         }
-        if value.text.looksRandom { randomTexts[value.name, default: []].append(value.text) }
+        noteRandomTexts(of: value)
         if isResponse, value.text.utf8.count <= 20 { clearTexts.insert(Array(value.text.utf8)) }
+    }
+
+    private mutating func noteRandomTexts(of value: NamedValue) {
+        let random = ([value.text] + value.text.segmentsOfURLs).filter(\.looksRandom)
+        if !random.isEmpty { randomTexts[value.name, default: []] += random }
     }
 
     /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and random-looking text after `Bearer`.
@@ -126,6 +135,8 @@ extension SecretReplacer {
         if !secret.isCertain, let open = openTexts[bytes], let response = times.filter(\.isResponse).map(\.time).min(), open < response {
             return nil
         }
+        // Also in another text, such as `filter=id:7`, it is the app's own.
+        if secret.isInner, !secret.isCertain, !first.isResponse { return nil }
         var secret = secret
         // The app may take a common text from a response's open value, too.
         let isClear = secret.isCommon && clearTexts.contains(bytes)
@@ -139,7 +150,7 @@ extension NamedValue {
     /// Whether a value of this kind is replaced without its name, too.
     fileprivate func isEverywhere(_ text: String) -> Bool {
         switch kind {
-        case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords
+        case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords()
         // Without a listed name, a user or a parameter may be any text.
         case .credential: names.count > 1 && CredentialNames.match(name) == nil ? name != "user" && text.looksRandom : !text.isCommon
         case .text, .number, .header: !text.isCommon
