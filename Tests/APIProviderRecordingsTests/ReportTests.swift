@@ -79,6 +79,38 @@ struct ReportTests {
         for text in ["stale", "my note", "bobBBB", "k3y9", "abcDEF"] { #expect(!failure.contains(text), "\(failure)") }
     }
 
+    @Test(
+        "What the test hides is in no report: not in the copy of the request, not in the attached text, and not in a printed request",
+        arguments: [
+            ("application/json", #"{"code":"Elm 5","n":1}"#), ("application/json", #"{"n":1,"code":{"a":[{"b":"Elm 5"}],"c":77731}}"#),
+            ("application/json", #"{"n":"{\"code\":[\"Elm 5\"]}"}"#), ("application/json", #"{"name":"code","value":"Elm 5"}"#),
+            ("application/json", #"{"query":"mutation { a(code: \"Elm 5\", n: 1) { b } }"}"#), ("application/json", "{\"code\":77731}"),
+            ("application/x-ndjson", "{\"n\":1}\n{\"code\":{\"a\":\"Elm 5\"}}\n"), ("text/plain", "Log: code=Elm 5, n=1"),
+            ("text/plain", "Log: {\"code\":{\"a\":\"Elm 5\"}}"),
+            ("text/xml", "<a><n:code xmlns:n=\"u\"><b c=\"Elm 5\">Elm 5</b></n:code></a>"),
+            ("application/x-www-form-urlencoded", "n=1&code=Elm+5"), ("application/x-www-form-urlencoded", "n=1&code%5Ba%5D=Elm%205"),
+            (
+                "multipart/form-data; boundary=b",
+                "--b\r\nContent-Disposition: form-data; name=\"user[code]\"\r\n\r\nElm 5\r\n--b--\r\n"
+            ),
+        ])
+    func hidden(type: String, body: String) async throws {
+        var test = RecordedTest()
+        test.hidden = ["code"]
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.post, "/a", json: "{}") }
+        let texts = Log<String>()
+        let report = await test.failure { provider in
+            defer {
+                texts.append(MockURLProtocol.requests.map { "\($0)" }.joined())
+                texts.append(MockURLProtocol.requestsAsText ?? "")
+            }
+            return try await provider.text(.post, "/a?code=Elm%205", headers: ["Code": "Elm 5"], json: body, type: type)
+        }
+        for text in texts.entries + [report] {
+            #expect(text.contains("/a") && !text.contains("Elm") && !text.contains("77731"), "\(text)")
+        }
+    }
+
     @Test("A placeholder that the app sends as it is, where it stands for another text, is told, and not as another host")
     func placeholder() throws {
         func user(_ cookie: String, _ path: String) -> RecordedExchange {

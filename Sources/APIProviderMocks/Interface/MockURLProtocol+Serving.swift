@@ -52,7 +52,7 @@ extension ReceivedRequest {
     @_spi(Serving) public func redacted(
         maximumBodySize: Int
     ) -> (url: String, headers: [(name: String, value: String)], body: String?) {
-        let redactor = ReportRedactor(for: prepared)
+        let redactor = redactor
         // Only the whole body reveals each secret.
         let isShown = !body.isEmpty && body.count / 16 <= maximumBodySize
         let text = isShown ? redactor.body(BodyLines(body, type: headers["Content-Type"] ?? "")) : nil

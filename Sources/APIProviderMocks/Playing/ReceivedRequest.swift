@@ -12,6 +12,8 @@ public struct ReceivedRequest: Sendable {
     @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
     /// The answering stub's identity; `nil` without one.
     var stub: ObjectIdentifier?
+    /// Further names with secret values, for reports.
+    let hiddenNames: [String]
     /// Whether nothing answered the request.
     var isUnanswered = false
 
@@ -41,10 +43,10 @@ public struct ReceivedRequest: Sendable {
     /// - Throws: `DecodingError` if the body does not fit the type.
     public func json<T: Decodable>(_ type: T.Type) throws -> T { try JSONDecoder().decodeWithoutTrapping(type, from: body) }
 
-    init(_ request: PreparedRequest) {
+    init(_ request: PreparedRequest, hiding hiddenNames: [String] = []) {
         // A copy, because a mapped file may shrink later.
         let body = (try? request.body?.data()).flatMap { $0.withUnsafeBytes { Data($0) } } ?? Data()
-        method = request.method
+        (method, self.hiddenNames) = (request.method, hiddenNames)
         var whole = request
         whole.reportProgress = nil
         if !body.isEmpty { whole.body = RequestBody(body) }

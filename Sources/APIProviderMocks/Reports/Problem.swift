@@ -86,7 +86,7 @@ extension Stub: CustomStringConvertible {
 extension ReceivedRequest: CustomStringConvertible {
     /// The method, the URL and the body's beginning, without secrets.
     public var description: String {
-        let redactor = ReportRedactor(for: prepared)
+        let redactor = redactor
         let line = "\(method.rawValue) \(redactor.url(url.absoluteString))"
         guard !body.isEmpty else { return line }
         let body = BodyLines(body, type: headers["Content-Type"] ?? "")

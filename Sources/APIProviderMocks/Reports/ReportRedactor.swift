@@ -2,16 +2,21 @@ import APIProvider
 import Foundation
 
 /// Removes secrets from a report: the request's secrets, and each value with a credential's name.
-struct ReportRedactor: Sendable {
+package struct ReportRedactor: Sendable {
     /// For texts without a request.
     static let standard = ReportRedactor(for: nil)
 
     private static let mark = "…"
 
     private let redactor: Redactor
+    private let hiddenNames: [String]
 
-    /// - Parameter request: The request with the secrets.
-    init(for request: PreparedRequest?) { redactor = Redactor(for: request) }
+    /// - Parameters:
+    ///   - request: The request with the secrets.
+    ///   - hiddenNames: Further names with secret values.
+    package init(for request: PreparedRequest?, hiding hiddenNames: [String] = []) {
+        (redactor, self.hiddenNames) = (Redactor(for: request), hiddenNames)
+    }
 
     /// A text without the request's marked secrets and credentials.
     func redacted(_ text: String) -> String { redactor.redacted(text) }
@@ -30,11 +35,12 @@ struct ReportRedactor: Sendable {
     }
 
     /// A query or form item's decoded value.
-    func item(_ name: String, _ value: String) -> String { !value.isEmpty && name.namesCredential ? Self.mark : message(value) }
+    func item(_ name: String, _ value: String) -> String { !value.isEmpty && hidesValue(of: name) ? Self.mark : message(value) }
 
     /// A header's value. A credential keeps its scheme.
     func header(_ name: String, _ value: String) -> String {
-        guard !Redaction.isHarmless(header: name), !value.isEmpty, name.namesCredential else { return redacted(value) }
+        let isSecret = hiddenNames.contains(where: name.isField) || !Redaction.isHarmless(header: name) && name.namesCredential
+        guard isSecret, !value.isEmpty else { return redacted(value) }
         let scheme = value.prefix { !$0.isWhitespace }
         return (Self.schemes.contains(scheme.lowercased()) ? "\(scheme) " : "") + Self.mark
     }
@@ -106,14 +112,21 @@ struct ReportRedactor: Sendable {
     }
 
     /// Whether the names at a place in a body say that the value is a secret.
-    func namesCredential(_ place: String) -> Bool {
-        place.dottedNames.parts(between: UInt8(ascii: ".")).contains { String($0).namesCredential }
+    func namesCredential(_ place: String) -> Bool { place.dottedNames.parts(between: UInt8(ascii: ".")).contains { hidesValue(of: String($0)) } }
+
+    /// Whether the list or the recording hides values with this name, or with a part of it, as in `user[address]`.
+    private func hidesValue(of name: String) -> Bool {
+        name.namesCredential
+            || !hiddenNames.isEmpty
+                && (name.unicodeScalars.split { ".[]:".unicodeScalars.contains($0) }.map { String($0) } + [name]).contains {
+                    hiddenNames.contains($0)
+                }
     }
 
     /// The replacement for a value with a secret; `nil` for other values.
     private func shown(_ lines: Lines, _ value: Lines.Value, at place: String, _ depth: Int = 0) -> String? {
         let text = value.text
-        func namesCredential() -> Bool { self.namesCredential(place) || lines.nameBeside(place)?.namesCredential == true }
+        func namesCredential() -> Bool { self.namesCredential(place) || lines.nameBeside(place).map(hidesValue) == true }
         switch value.kind {
         case .text:
             let shown = !text.isEmpty && namesCredential() ? Self.mark : message(text, depth: depth)
@@ -124,15 +137,19 @@ struct ReportRedactor: Sendable {
         }
     }
 
-    /// A whole value. Redacts JSON and literals inside, too.
-    func message(_ text: String, depth: Int = 0) -> String {
+    /// A whole value. Redacts JSON inside, too. Of other text, hides all behind the first credential's name.
+    package func message(_ text: String, depth: Int = 0) -> String {
         if text.hasPrefix("{") || text.hasPrefix("[") {
             guard depth < 4 else { return Self.mark }
             let data = Data(text.utf8)
             if let json = json(data, Lines(json: data), depth: depth + 1) { return json }
         }
-        return redacted(text.redactingElements.redactingLiterals)
+        return redacted(text.cut(behind: hidesValue))
     }
+}
+
+extension ReceivedRequest {
+    var redactor: ReportRedactor { ReportRedactor(for: prepared, hiding: hiddenNames) }
 }
 
 extension Lines {
@@ -145,49 +162,17 @@ extension Lines {
 }
 
 extension String {
-    /// A name and the following text, as in GraphQL and in nearly valid JSON: a literal; a GraphQL variable or type, which is no value; or
-    /// another text.
-    private static let values = try? NSRegularExpression(
-        pattern: #"(?<![$\w])([A-Za-z_][\w.\\-]*+)["'\]\\]*+\s*+[:=]\s*+"#
-            + #"(?=("{3}[\s\S]*?"{3}|"[^"\\]*+(?:\\.[^"\\]*+)*+"|-?\d[\d.]*+)[ \t]*+(?=[,;)}\]&/>?\\\r\n]|\w++[:=(]|\w++\s*+=|$)|((?:\$\w++|null|true|false|\w++!)\s*+(?=[,;)}\]&]|\w++:|$))|)"#
-    )
+    /// A name before a value, as in GraphQL, forms, XML and nearly valid JSON, or in quotes. A GraphQL variable is no value.
+    private static let names = try? NSRegularExpression(
+        pattern: #"(?<![$\w])([\p{L}_][\w.\\-]*+)(?:["'\]\\]*+\s*+[:=](?!\s*\$\w++\s*+(?:[,)}\]]|$))\s*+|["']|(?=(?:\s[^<>]{0,1000})?>))"#)
 
-    /// The text with `…` for each literal after a credential's name. Without a literal, hides all text after the name.
-    fileprivate var redactingLiterals: String {
-        guard utf8.contains(where: { ":=".utf8.contains($0) }), let values = Self.values else { return self }
-        var (shown, rest) = ("", self[...])
-        for match in values.matches(in: self, range: NSRange(startIndex..., in: self)) {
-            guard let whole = match.range.indices(in: self), let range = match.range(at: 1).indices(in: self),
-                whole.lowerBound >= rest.startIndex,
-                match.range(at: 3).length == 0
-            else { continue }
-            let (name, literal) = (String(self[range]), match.range(at: 2).indices(in: self))
-            if name.utf8.contains(UInt8(ascii: "\\")) || name.namesCredential {
-                shown += rest[..<whole.upperBound]
-                guard let literal else { return shown + "…" }
-                shown += #""…""#
-                rest = self[literal.upperBound...]
-            } else if let literal, ["name", "key", "path"].contains(name), self[literal].trimmingCharacters(in: ["\""]).namesCredential {
-                return shown + rest[..<literal.upperBound] + "…"
-            }
+    /// The text up to the first name of a secret, and then `…`.
+    fileprivate func cut(behind namesSecret: (String) -> Bool) -> String {
+        guard utf8.contains(where: { ":=>\"'".utf8.contains($0) }), let names = Self.names else { return self }
+        for match in names.matches(in: self, range: NSRange(startIndex..., in: self)) {
+            guard let whole = match.range.indices(in: self), let name = match.range(at: 1).indices(in: self) else { continue }
+            if self[name].utf8.contains(UInt8(ascii: "\\")) || namesSecret(String(self[name])) { return self[..<whole.upperBound] + "…" }
         }
-        return shown + rest
-    }
-
-    /// An XML element with text.
-    private static let elements = try? NSRegularExpression(
-        pattern: #"<(?:[\w-]{1,100}:)?([A-Za-z_][\w.-]{0,100})(?:\s[^<>]{0,1000})?>\s*+(?:<!\[CDATA\[)?([^<]++)"#)
-
-    /// The text with `…` for the content of each element with a credential's name.
-    fileprivate var redactingElements: String {
-        guard hasScalars("</"), let elements = Self.elements else { return self }
-        var text = self
-        for match in elements.matches(in: self, range: NSRange(startIndex..., in: self)).reversed() {
-            guard let name = match.range(at: 1).indices(in: self), String(self[name]).namesCredential,
-                let value = match.range(at: 2).indices(in: text)
-            else { continue }
-            text.replaceSubrange(value, with: "…")
-        }
-        return text
+        return self
     }
 }

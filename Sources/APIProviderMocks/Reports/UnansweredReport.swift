@@ -26,7 +26,7 @@ struct UnansweredReport: CustomStringConvertible {
         return redactor.redacted(text)
     }
 
-    private var redactor: ReportRedactor { ReportRedactor(for: request.request.prepared) }
+    private var redactor: ReportRedactor { request.request.redactor }
 
     private func suggestion(_ near: [NearMiss]) -> String {
         // With a source and without stubs, as in an app that replays a file, the source's reason gives the cure.

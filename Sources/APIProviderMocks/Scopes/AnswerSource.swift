@@ -8,13 +8,16 @@ package struct AnswerSource: Sendable {
         case none(reason: String)
     }
 
+    /// Further names with secret values, for reports about the scope's requests.
+    let hiddenNames: [String]
     let choose: @Sendable (PreparedRequest) -> Choice
     /// The requests answered asynchronously, and the answers.
     let log: @Sendable () -> [any Sendable]
 
     package init(
-        log: @escaping @Sendable () -> [any Sendable] = { [] }, _ choose: @escaping @Sendable (PreparedRequest) -> Choice
+        hiding hiddenNames: [String] = [], log: @escaping @Sendable () -> [any Sendable] = { [] },
+        _ choose: @escaping @Sendable (PreparedRequest) -> Choice
     ) {
-        (self.choose, self.log) = (choose, log)
+        (self.hiddenNames, self.choose, self.log) = (hiddenNames, choose, log)
     }
 }

@@ -102,7 +102,7 @@ final class Scope: Sendable {
     /// - Returns: A closure that makes the answer, and whether the closure calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let started = Date()
-        let received = ReceivedRequest(request)
+        let received = ReceivedRequest(request, hiding: contents.withLock(\.sources).flatMap(\.hiddenNames))
         guard belongsToCurrentTest(time) else {
             let failure = MockFailure(
                 "This request came too late: its test has ended, with MockURLProtocol.reset(). Cancel it there.\n    \(received)",

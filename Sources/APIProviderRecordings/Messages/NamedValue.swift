@@ -33,9 +33,12 @@ struct NamedValue {
 
     /// The values of all lines, and the values inside them.
     static func values(of lines: Lines) -> [NamedValue] {
-        lines.values.flatMap { place, values in
-            values.compactMap { NamedValue($0, at: place, lines) }.flatMap { [$0] + $0.inner(depth: 0) }
-        }
+        lines.values.flatMap { place, found in found.flatMap { values($0, at: place, lines) } }
+    }
+
+    /// The line's value, and the values inside.
+    static func values(_ value: Lines.Value, at place: String, _ lines: Lines) -> [NamedValue] {
+        NamedValue(value, at: place, lines).map { [$0] + $0.inner(depth: 0) } ?? []
     }
 
     init?(_ value: Lines.Value, at place: String, _ lines: Lines = Lines()) {

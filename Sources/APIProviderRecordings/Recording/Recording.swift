@@ -64,7 +64,9 @@ package struct Recording: Sendable {
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
         MockURLProtocol.add(
-            AnswerSource(log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }) { request in
+            AnswerSource(
+                hiding: options.hidden, log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }
+            ) { request in
                 recorder.map { .answer($0.answer(to: request)) }
                     ?? replay.choose(request, hint: "\n\nIf the test is right, record it again: \(command)")
             })

@@ -40,6 +40,7 @@ extension Replay {
     }
 
     private func differences(of entry: Entry, _ exchange: RecordedExchange, _ request: Lines) -> [Difference] {
+        let redactor = ReportRedactor(for: nil, hiding: options.hidden)
         var bindings = bindings
         let cookies = request.values.keys.filter(\.isCookie).sorted().filter { !entry.matches($0, request, &bindings) }
         var isMatching = Dictionary(uniqueKeysWithValues: entry.holes.map { ($0, entry.matches($0, request, &bindings)) })
@@ -50,8 +51,12 @@ extension Replay {
         return (lines + equal + cookies).map { place in
             let values = [entry.request.values[place]?.first, request.values[place]?.first]
             var shown = values.map { value in
-                guard let value, value.kind == .text, isSecret(value, at: place, exchange) else { return value?.description ?? "nothing" }
-                return value.text.isEmpty ? "an empty text" : "another text"
+                guard let value else { return "nothing" }
+                let isText = value.kind == .text
+                if isSecret(value, at: place, of: exchange, request) {
+                    return isText ? value.text.isEmpty ? "an empty text" : "another text" : "another number"
+                }
+                return isText ? redactor.message(value.text).debugDescription : value.description
             }
             if equal.contains(place) { shown[0] = "the text that it stands for" }
             let texts = values.map { $0?.text ?? "" }
@@ -62,10 +67,11 @@ extension Replay {
         }
     }
 
-    private func isSecret(_ value: Lines.Value, at place: String, _ exchange: RecordedExchange) -> Bool {
+    /// Whether the value is a secret, or has one inside.
+    private func isSecret(_ value: Lines.Value, at place: String, of exchange: RecordedExchange, _ request: Lines) -> Bool {
         guard placeholders.places[value.text] == nil else { return false }
         return exchange.markedSecrets.contains { Array(value.text.utf8).contains($0) }
-            || NamedValue(value, at: place).flatMap { options.label(of: $0, inResponse: false) } != nil
+            || NamedValue.values(value, at: place, request).contains { options.label(of: $0, inResponse: false) != nil }
     }
 }
 

@@ -52,7 +52,7 @@ struct SecretsTests {
             ("password: hunter!2024", "password: …"), ("password: $ecret1/23", "password: …"), ("token: true-love99", "token: …"),
             ("curl --password=hunter22", "curl --password=…"), ("password: 12.34.56-rest", "password: …"),
             (#"password: "ab"cdef"#, "password: …"), ("{$password: hunter22, a: 1}", "{$password: hunter22, a: 1}"),
-            (#"a: 1, password: "x", b: 2"#, #"a: 1, password: "…", b: 2"#),
+            (#"a: 1, password: "x", b: 2"#, "a: 1, password: …"),
             ("login(password: $pw, first: 1)", "login(password: $pw, first: 1)"),
             (#"{"password":12345678,"a":1}"#, #"{"password":"…","a":1}"#), (#"{"pin":{"code":1234}}"#, #"{"pin":{"code":"…"}}"#),
             (

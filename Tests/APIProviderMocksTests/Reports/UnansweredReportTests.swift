@@ -164,10 +164,10 @@ struct UnansweredReportTests {
                 .multipart(containing: ["note": .json(1)])
             ),
             (.json(["fields": [["name": "password", "value": "hunter2"], ["name": "note", "value": "shown"]]]), .json(["fields": []])),
-            (.json(["query": "mutation { login(password: \"hunter2\", note: \"shown\") { id } }"]), .json(["query": "x"])),
-            (.json(["query": "mutation { login(in: {pin: 4711, secret: \"\"\"hunter2\"\"\", note: \"shown\"}) }"]), .json(["query": "x"])),
-            (.data(Data(#"<login password="hunter2" note="shown"/>"#.utf8), contentType: "text/xml"), .text("x")),
-            (.data(Data(#"{"password": "hunter2", "note": "shown", "#.utf8), contentType: "application/json"), .text("x")),
+            (.json(["query": "mutation { login(note: \"shown\", password: \"hunter2\") { id } }"]), .json(["query": "x"])),
+            (.json(["query": "mutation { login(in: {note: \"shown\", pin: 4711, secret: \"\"\"hunter2\"\"\"}) }"]), .json(["query": "x"])),
+            (.data(Data(#"<login note="shown" password="hunter2"/>"#.utf8), contentType: "text/xml"), .text("x")),
+            (.data(Data(#"{"note": "shown", "password": "hunter2", "#.utf8), contentType: "application/json"), .text("x")),
             (.data(Data("\u{FEFF}{\"password\":\"hunter2\",\"note\":\"shown\"}".utf8), contentType: "application/json"), .text("x")),
         ])
     func secretsOfBodies(body: HTTPBody, matcher: BodyMatcher) async throws {
