@@ -41,7 +41,7 @@ struct Placeholders: Sendable {
     func signature(of text: String) -> String? { occurrences(in: text).first { $0.range.lowerBound == 0 }?.placeholder }
 
     /// A JWT's head, claims and signature. Without groups, also other text like a head: no part of such text is read twice.
-    static let jwt = Expression(#"(eyJ[\w-]++)\.([\w-]++)\.([\w-]+)|eyJ[\w-]*+"#)
+    static let jwt = Expression(#"(eyJ[A-Za-z0-9_-]++)\.([A-Za-z0-9_-]++)\.([A-Za-z0-9_-]+)|eyJ[A-Za-z0-9_-]*+"#)
 
     // MARK: - Other secrets
 

@@ -129,7 +129,7 @@ extension RecordedExchange {
 
 extension String {
     /// Whether the line at this place is a cookie.
-    var isCookie: Bool { hasPrefix("cookie ") }
+    var isCookie: Bool { utf8.starts(with: "cookie ".utf8) }
 
     fileprivate var isAuthorization: Bool { lowercased().hasSuffix("authorization") }
 
@@ -147,7 +147,7 @@ extension String {
         let (scheme, rest) = parts.count == 2 ? (String(parts[0]), parts[1].trimmingCharacters(in: .whitespaces)) : ("", self)
         if scheme.lowercased() == "basic" {
             // Without a colon, the text is a dummy for both.
-            let pair = rest.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            let pair = rest.utf8.split(separator: UInt8(ascii: ":"), maxSplits: 1, omittingEmptySubsequences: false).map { Array($0).text }
             return [(".scheme", scheme), (".user", pair.first ?? ""), (".password", pair.last ?? "")]
         }
         let parameters = rest.utf8.contains(where: { ",\"".utf8.contains($0) }) ? Self.parameter.matches(in: rest) : []

@@ -101,8 +101,8 @@ struct Expression: Sendable {
 
     private func results(in text: String) -> [(range: Range<String.Index>, groups: [Substring?])] {
         (expression?.matches(in: text, range: NSRange(text.startIndex..., in: text)) ?? []).compactMap { result in
-            Range(result.range, in: text).map { whole in
-                (whole, (0..<result.numberOfRanges).map { Range(result.range(at: $0), in: text).map { text[$0] } })
+            result.range.indices(in: text).map { whole in
+                (whole, (0..<result.numberOfRanges).map { result.range(at: $0).indices(in: text).map { text[$0] } })
             }
         }
     }

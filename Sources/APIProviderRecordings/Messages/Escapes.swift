@@ -92,7 +92,7 @@ extension String {
 
     var escapedAsHTML: String {
         [("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&#39;")].reduce(self) {
-            $0.replacingOccurrences(of: $1.0, with: $1.1)
+            $0.replacingOccurrences(of: $1.0, with: $1.1, options: .literal)
         }
     }
 

@@ -23,10 +23,10 @@ struct NamedValue {
     var name: String { names.last ?? "" }
 
     /// The surrounding objects' names, and the parts of all names: `user[address]` in a multipart body, and `ns:address` in XML.
-    var outerNames: [String] { names.dropLast() + names.flatMap { $0.split { ".[]:".contains($0) } }.map(String.init) }
+    var outerNames: [String] { names.dropLast() + names.flatMap { $0.parts(between: ".[]:") } }
 
     /// All names without XML's prefixes, and the parts of a multipart body's `user[address]`.
-    var path: [String] { names.flatMap { $0.split { "[]".contains($0) } }.map { String($0.split(separator: ":").last ?? $0) } }
+    var path: [String] { names.flatMap { $0.parts(between: "[]") }.map { $0.parts(between: ":").last ?? $0 } }
 
     /// The text without a credential's scheme and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
@@ -140,9 +140,9 @@ extension String {
 
     /// The first word of a request line's place (`query`, `header`, `cookie` or `path`), and the names without element numbers.
     var startAndNames: (start: String, names: [String]) {
-        if let start = ["header", "cookie", "query", "path"].first(where: { hasPrefix("\($0) ") }) {
-            let name = String(dropFirst(start.count + 1))
-            let names = name.split { ".[]".contains($0) }.map(String.init).filter { !$0.utf8.allSatisfy(\.isDigit) }
+        if let start = ["header", "cookie", "query", "path"].first(where: { utf8.starts(with: "\($0) ".utf8) }) {
+            let name = Array(utf8.dropFirst(start.count + 1)).text
+            let names = name.parts(between: ".[]").filter { !$0.utf8.allSatisfy(\.isDigit) }
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }
@@ -156,7 +156,7 @@ extension String {
     private static let marks = CharacterSet(charactersIn: ".@[]")
 
     /// The place with one name for all elements: `body.items[].id`.
-    var general: String { contains("[") ? Self.index.replacing(in: self) { _ in "[]" } : self }
+    var general: String { utf8.contains(UInt8(ascii: "[")) ? Self.index.replacing(in: self) { _ in "[]" } : self }
 
     private static let index = Expression(#"\[\d*\]"#)
 }
@@ -217,8 +217,8 @@ extension String {
 
     /// A credential's scheme with the space, such as `Bearer `, and the rest.
     var splittingScheme: (scheme: String, text: String) {
-        guard let space = firstIndex(where: { $0 == " " || $0 == "\t" }) else { return ("", self) }
-        let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"]
-        return schemes.contains(self[..<space].lowercased()) ? (String(self[...space]), String(self[space...].dropFirst())) : ("", self)
+        guard let space = utf8.firstIndex(where: { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }) else { return ("", self) }
+        let schemes: Set = ["bearer", "basic", "token", "apikey", "jwt", "oauth"], rest = utf8.index(after: space)
+        return schemes.contains(self[..<space].lowercased()) ? (String(self[..<rest]), String(self[rest...])) : ("", self)
     }
 }

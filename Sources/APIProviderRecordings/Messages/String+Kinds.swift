@@ -66,6 +66,9 @@ extension String {
         return Lines(json: Data(utf8))?.values.values.contains { $0.contains { $0.kind == .object } } == true
     }
 
+    /// The texts between these ASCII characters, by bytes: a name may begin with a combining mark.
+    func parts(between marks: String) -> [String] { utf8.split { marks.utf8.contains($0) }.map { Array($0).text } }
+
     /// A time in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
     var time: Date? {
         if let number = Double(self) {

@@ -100,7 +100,7 @@ extension RecordedExchange {
                 let values = [headers[name], oldHeaders[name]].map { value in
                     value.map { Self.expires.replacing(in: placeholders.canonical($0)) { _ in "" } }
                 }
-                return values[0] == values[1]
+                return values[0].map { Array($0.utf8) } == values[1].map { Array($0.utf8) }
             }
     }
 

@@ -52,7 +52,7 @@ package struct Recording: Sendable {
         hasFailed: () -> Bool = { false }, warn: (String) -> Void, _ operation: () async throws -> R
     ) async throws -> R {
         let mode = try mode ?? Mode(environment: environment)
-        guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), !name.contains("\0") else {
+        guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(where: { [0, UInt8(ascii: "/")].contains($0) }) else {
             throw MockFailure("\"\(name)\" cannot name a recording, because it is not the name of a file.")
         }
         let function = test.functionName

@@ -58,7 +58,7 @@ struct Bindings: Sendable {
         if let known = texts[placeholder] {
             // One place may need escapes that another does not.
             let (known, text) = (known.decodingEscapes, text.decodingEscapes)
-            return known.hasSameBytes(as: text) || known.hasSameBytes(as: text.replacingOccurrences(of: "+", with: " "))
+            return known.hasSameBytes(as: text) || known.hasSameBytes(as: text.replacingOccurrences(of: "+", with: " ", options: .literal))
         }
         guard isFree else { return text == placeholder }
         // A response's secret is not the test's secret.

@@ -54,6 +54,7 @@ extension Replay {
 extension String {
     /// A link or redirect with relative references for URLs of `origin`.
     fileprivate func relative(to origin: String) -> String {
-        hasPrefix("\(origin)/") ? String(dropFirst(origin.count)) : replacingOccurrences(of: "<\(origin)/", with: "</")
+        utf8.starts(with: "\(origin)/".utf8)
+            ? Array(utf8.dropFirst(origin.utf8.count)).text : replacingOccurrences(of: "<\(origin)/", with: "</", options: .literal)
     }
 }

@@ -50,7 +50,7 @@ struct ResponseWriter {
             guard let head = match[1], let claims = match[2].flatMap({ Data(base64URL: $0) }), let end = match[3],
                 let signature = placeholders.signature(of: end)
             else { return nil }
-            if let text = texts[signature] { return text + end.dropFirst(signature.count) }
+            if let text = texts[signature] { return text + Array(end.utf8.dropFirst(signature.utf8.count)).text }
             let moved = Self.time.replacing(in: filled([UInt8](claims).text, \.escapedInJSON)) { match in
                 match[1].flatMap { name in
                     match[2].flatMap(Int64.init).map { time in

@@ -104,19 +104,21 @@ extension SecretReplacer {
         // Other text around a known secret may match the expression, and so may a part of a secret after `Bearer`.
         let known = TextSearch(texts)
         let parts = Set(
-            TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map { found[$0.text].text })
-        for key in found where !parts.contains(key.text) && known.matches(in: Array(key.text.utf8)).isEmpty {
+            TextSearch(found.map { Array($0.text.utf8) }).matches(in: Array(texts.joined(separator: [0x0A]))).map {
+                Array(found[$0.text].text.utf8)
+            })
+        for key in found where !parts.contains(Array(key.text.utf8)) && known.matches(in: Array(key.text.utf8)).isEmpty {
             secrets[add(key.text, key.label, in: key.message, isEverywhere: true)].isCertain = true
         }
     }
 
     private static let keyLabels = ["token", "key", "private-key", "password", "user", "authorization"]
     private static let key = Expression(
-        #"(?<![\w-])(eyJ[\w-]{1,8192}\.[\w-]{1,65536}\.[\w-]{4,})"#
+        #"(?<![A-Za-z0-9_-])(eyJ[A-Za-z0-9_-]{1,8192}\.[A-Za-z0-9_-]{1,65536}\.[A-Za-z0-9_-]{4,})"#
             + #"|\b((?:gh[oprsu]_|github_pat_|[prs]k_(?:live|test)_|whsec_|hf_|npm_|dop_v1_|shp(?:at|ca|pa|ss)_|lin_api_|ntn_|secret_|glpat-|sk-"#
-            + #"|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-|AKIA|ASIA|AIza|ya29\.|SG\.)[\w.-]{12,})"#
+            + #"|xox[abeoprs]-|xapp-|pypi-|sq0[a-z]{3}-|AKIA|ASIA|AIza|ya29\.|SG\.)[A-Za-z0-9_.-]{12,})"#
             + #"|BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----([^-]{8,})"#
-            + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([\w.~+/-]{8,}=*)"#)
+            + #"|://[^\s/@:"'<>]*:([^\s/@"'<>]+)@|://([^\s/@:"'<>]{12,})@|[Bb]earer ([A-Za-z0-9_.~+/-]{8,}=*)"#)
 
     /// Looks for each uncommon secret in each message, in any notation.
     private mutating func findEverywhere() {

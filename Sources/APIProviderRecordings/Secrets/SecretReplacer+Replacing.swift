@@ -72,8 +72,8 @@ extension Message.Part {
         case .body: value.place.hasPrefix("body")
         case .header(let name):
             value.place.hasPrefix("header \(name.lowercased())")
-                || value.place.hasPrefix("cookie ") && name.lowercased().hasSuffix("cookie")
-        case .url: !value.place.hasPrefix("body") && !value.place.hasPrefix("header ") && !value.place.hasPrefix("cookie ")
+                || value.place.isCookie && name.lowercased().hasSuffix("cookie")
+        case .url: !value.place.hasPrefix("body") && !value.place.hasPrefix("header ") && !value.place.isCookie
         }
     }
 
@@ -95,7 +95,7 @@ extension Message.Part {
         if !decoded.bytes.isUTF8 { decoded = DecodedText(bytes, levels: 0) }
         let texts = Dictionary(
             secrets.flatMap { secret in
-                Set([secret.text, secret.text.decodingEscapes, secret.text.replacingOccurrences(of: " ", with: "+")]).map {
+                [secret.text, secret.text.decodingEscapes, secret.text.replacingOccurrences(of: " ", with: "+", options: .literal)].map {
                     (Array($0.utf8), secret)
                 }
             }
@@ -103,7 +103,7 @@ extension Message.Part {
         let alternatives = texts.keys.map(\.text).sorted { $0.utf8.count > $1.utf8.count }.map {
             NSRegularExpression.escapedPattern(for: $0)
         }
-        let expression = Expression(pattern.replacingOccurrences(of: "TEXTS", with: alternatives.joined(separator: "|")))
+        let expression = Expression(pattern.replacingOccurrences(of: "TEXTS", with: alternatives.joined(separator: "|"), options: .literal))
         replace(
             expression.places(in: decoded.bytes.text).compactMap { range, text in
                 texts[Array(text.utf8)].map { (decoded.sourceRange(range), $0) }
