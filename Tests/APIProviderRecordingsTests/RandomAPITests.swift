@@ -87,7 +87,7 @@ struct RandomAPITests {
     func random() throws {
         let first = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max / 2)
         var failures: [String] = []
-        for seed in first..<first + UInt64(rounds(200)) {
+        for seed in first..<first + UInt64(rounds(30)) {
             var random = SeededGenerator(seed: seed)
             let api = RandomAPI(&random)
             if let problem = try problem(api, &random) { failures.append("seed \(seed): \(problem)") }

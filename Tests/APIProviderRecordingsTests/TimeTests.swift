@@ -7,10 +7,13 @@ import Testing
 
 @Suite("Time of recordings", tenMinutes, .serialized, .longComputing)
 struct TimeTests {
-    @Test("10,000 signed links, and 5 MB of JSON, are each recorded within twenty seconds of processor time in a debug build")
+    @Test(
+        "10,000 signed links, and 5 MB of JSON, are each recorded within twenty seconds of processor time in a debug build; by day, a fifth"
+    )
     func large() throws {
-        let links = (0..<10_000).map { "{\"image\":\"https://cdn.example.com/i/\($0).png?sig=ab\($0)cd0\($0)ef\"}" }
-        let items = (0..<13_000).map {
+        let share = isNight ? 1 : 5
+        let links = (0..<10_000 / share).map { "{\"image\":\"https://cdn.example.com/i/\($0).png?sig=ab\($0)cd0\($0)ef\"}" }
+        let items = (0..<13_000 / share).map {
             #"{"id":\#($0),"full_name":"octocat/repository-\#($0)","private":false,"html_url":"https://github.com/octocat/repository-\#($0)","#
                 + #""description":"This is your \#($0)th repo!","created_at":"2011-01-26T19:01:12Z","topics":["octocat","atom","electron","api"],"#
                 + #""owner":{"login":"octocat","id":\#($0),"avatar_url":"https://github.com/images/error/octocat_happy.gif?v=\#($0)"}}"#
@@ -21,7 +24,7 @@ struct TimeTests {
                 let recording = NewRecording([exchange])
                 #expect(recording.problems == [] && !recording.text.isEmpty)
             }
-            #expect(seconds < 20, "\(exchange.response?.body.count ?? 0) bytes took \(seconds) s")
+            #expect(seconds < 20 / Double(share), "\(exchange.response?.body.count ?? 0) bytes took \(seconds) s")
         }
     }
 
