@@ -53,10 +53,9 @@ extension Trait where Self == RecordingTrait {
     /// ### Recording and replaying
     ///
     /// `swift test` replays the recording and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and
-    /// writes the file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes
-    /// nothing, and fails for changed answers.
+    /// writes the file if the test passes and a replay is the same.
     ///
-    /// Recording and verifying need Swift 6.2 or later, where a trait knows whether the test failed.
+    /// Recording needs Swift 6.2 or later, where a trait knows whether the test failed.
     ///
     /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.

@@ -45,7 +45,7 @@ extension MockURLProtocol {
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
     /// - Throws: The error from `operation`, or else from `MockURLProtocol.verify()`. Also throws for a missing, unreadable or unwritten
-    ///   recording, and if `MOCK_NETWORK=verify` finds a change.
+    ///   recording.
     public static func withRecording<R>(
         _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],

@@ -359,6 +359,16 @@ struct RecordingTests {
         #expect(texts[1].contains("10.1.2.3") && !texts[2].contains("10.1.2.3"))
     }
 
+    @Test("MOCK_NETWORK is record, or not set", arguments: ["verify", "recrod", "Record", "1"])
+    func modes(text: String) throws {
+        #expect(try Recording.Mode(environment: [:]) == .replay && Recording.Mode(environment: ["MOCK_NETWORK": "record"]) == .record)
+        #expect {
+            try Recording.Mode(environment: ["MOCK_NETWORK": text])
+        } throws: { error in
+            "\(error)" == "MOCK_NETWORK is \"\(text)\". Set it to record, or remove it to replay what was recorded."
+        }
+    }
+
     // MARK: - The attachment
 
     @Test(
