@@ -64,10 +64,8 @@ package struct Recording: Sendable {
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
         MockURLProtocol.add(
-            AnswerSource(
-                hiding: options.hidden, log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }
-            ) { request in
-                recorder.map { .answer($0.answer(to: request)) }
+            AnswerSource(hiding: options.hidden) { request in
+                recorder.map { .answer($0.answer(to: request), name: "the server") }
                     ?? replay.choose(request, hint: "\n\nIf the test is right, record it again: \(command)")
             })
         let scope = MockURLProtocol.current
@@ -85,12 +83,6 @@ package struct Recording: Sendable {
         }
         return value
     }
-}
-
-/// A recording's sent requests, and the options for secrets in all requests.
-struct RecordedTraffic: Sendable {
-    let exchanges: [RecordedExchange]
-    let options: RecordingOptions
 }
 
 // MARK: - Recording
