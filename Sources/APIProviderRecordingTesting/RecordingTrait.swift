@@ -9,9 +9,7 @@ public import Testing
 
 /// Answers a test from a recording, in a separate mock network: `.mockNetwork(recording: "search")`.
 ///
-/// Issues are as with `.mockNetwork`. With Swift 6.2 or later, a failed test attaches the requests and answers as a HAR file without
-/// secrets. `swift test --attachments-path FOLDER` saves the file, and Xcode's test report lists the file. A browser's developer tools open
-/// HAR files.
+/// Issues, and the text that a failed test attaches, are as with `.mockNetwork`. The text names each entry that answered.
 public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test, including those of inner suites.
     public var isRecursive: Bool { true }
@@ -25,8 +23,7 @@ public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
         var trait = MockNetworkTrait.mockNetwork
-        trait.addition = .init(
-            run: { try await recording.run($0, $1, $2) }, attachment: { MockURLProtocol.attachment })
+        trait.run = { try await recording.run($0, $1, $2) }
         try await trait.provideScope(for: test, testCase: testCase, performing: function)
     }
 }
@@ -53,10 +50,9 @@ extension Trait where Self == RecordingTrait {
     /// ### Recording and replaying
     ///
     /// `swift test` replays the recording and opens no connection. `MOCK_NETWORK=record swift test --filter firstPage` asks the server, and
-    /// writes the file if the test passes and a replay is the same. `MOCK_NETWORK=verify` asks the server again, `POST`s included, writes
-    /// nothing, and fails for changed answers.
+    /// writes the file if the test passes and a replay is the same.
     ///
-    /// Recording and verifying need Swift 6.2 or later, where a trait knows whether the test failed.
+    /// Recording needs Swift 6.2 or later, where a trait knows whether the test failed.
     ///
     /// Each recording belongs to one test. In a parameterized test, write `.mockNetwork`, and call
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.

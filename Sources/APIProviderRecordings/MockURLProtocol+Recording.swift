@@ -46,7 +46,7 @@ extension MockURLProtocol {
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
     /// - Throws: The error from `operation`, or else from `MockURLProtocol.verify()`. Also throws for a missing, unreadable or unwritten
-    ///   recording, and if `MOCK_NETWORK=verify` finds a change.
+    ///   recording.
     public static func withRecording<R>(
         _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
         comparing compared: [String] = [], repeating repeated: [String] = [],
@@ -109,37 +109,5 @@ extension MockURLProtocol {
         let recorded = Replay(try HARFile(data, name: file.lastPathComponent), options)
         let replay = Locked(recorded)
         add(AnswerSource { replay.choose($0) })
-    }
-
-    // MARK: - A failed test
-
-    /// A failed test's attachment with the scope's requests and answers; `nil` without requests. A HAR 1.2 file without secrets or, if the
-    /// check finds a secret, a text with the secret's place.
-    package static var attachment: (file: Data, extension: String)? {
-        let traffic = logs.compactMap { $0 as? RecordedTraffic }
-        var exchanges = (answeredRequests.map(RecordedExchange.init) + traffic.flatMap(\.exchanges)).sorted { $0.started < $1.started }
-        guard !exchanges.isEmpty else { return nil }
-        for index in exchanges.indices { exchanges[index].order = (2 * index, 2 * index + 1) }
-        let options = RecordingOptions(hiding: traffic.flatMap(\.options.hidden), keeping: traffic.flatMap(\.options.kept))
-        let replacer = SecretReplacer(exchanges, options, environment: ProcessInfo.processInfo.environment)
-        guard replacer.problems.isEmpty else {
-            return (Data((["The traffic of this test is not attached."] + replacer.problems).joined(separator: "\n").utf8), "txt")
-        }
-        return (HARFile(replacer.exchanges).data, "har")
-    }
-}
-
-extension RecordedExchange {
-    /// A request answered by a mock.
-    fileprivate init(_ answered: AnsweredRequest) {
-        self.init(answered.request)
-        started = answered.started
-        let answer = answered.answer.timingOut(after: answered.request.timeoutInterval ?? 60)
-        failure = answer.failure.map { $0 is MockFailure ? "NoAnswerFromTheMock" : $0.recordedReason }
-        response = answer.head.map {
-            Response(statusCode: $0.statusCode, headers: HTTPHeaders($0.headerFields), body: Data(answer.chunks.joined()))
-        }
-        if failure != nil, response?.type.mediaType.isStreamOfLines != true { response = nil }
-        if response == nil, failure == nil { failure = URLError(.timedOut).recordedReason }
     }
 }

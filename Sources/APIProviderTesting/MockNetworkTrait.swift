@@ -1,6 +1,5 @@
 // A test file imports this module and Testing.
 @_exported public import APIProviderMocks
-package import Foundation
 @_exported public import MiniRxTesting
 public import Testing
 
@@ -45,22 +44,10 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     /// `true`: on a suite, the trait applies to every test, including those of inner suites.
     public var isRecursive: Bool { true }
 
-    /// The recording trait's addition to a test.
-    package struct Addition: Sendable {
-        /// Runs a test in its scope.
-        package let run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void
-        /// A failed test's attachment and the file extension; `nil` without requests.
-        package let attachment: @Sendable () -> (file: Data, extension: String)?
-
-        package init(
-            run: @escaping @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void,
-            attachment: @escaping @Sendable () -> (file: Data, extension: String)?
-        ) { (self.run, self.attachment) = (run, attachment) }
+    /// Runs a test in its scope. The recording trait adds the recording.
+    package var run: @Sendable (Test, Test.Case?, @Sendable () async throws -> Void) async throws -> Void = { _, _, function in
+        try await function()
     }
-
-    /// `nil`: the test attaches its requests as text.
-    package var addition = Addition(
-        run: { _, _, function in try await function() }, attachment: { MockURLProtocol.requestsAsText.map { (Data($0.utf8), "txt") } })
 
     /// Records an issue. This package's tests replace the closure, because their own runs must have no issues.
     var record: @Sendable (String, SourceLocation) -> Void = { Issue.record("\($0)", sourceLocation: $1) }
@@ -82,7 +69,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
                 return issue
             }
             do {
-                try await addition.run(test, testCase) {
+                try await run(test, testCase) {
                     try await issues.provideScope(for: test, testCase: testCase) { try await report(on: test, function) }
                 }
             } catch {
@@ -91,7 +78,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
             }
             if mock.hasTestFailed { attachRequests(of: test) }
             #else
-            try await addition.run(test, testCase) { try await report(on: test, function) }
+            try await run(test, testCase) { try await report(on: test, function) }
             #endif
         }
     }
@@ -112,8 +99,8 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
 
     #if compiler(>=6.2)
     private func attachRequests(of test: Test) {
-        guard let (file, ending) = addition.attachment() else { return }
-        Attachment.record([UInt8](file), named: "\(test.name.prefix { $0 != "(" }).\(ending)", sourceLocation: test.sourceLocation)
+        guard let text = MockURLProtocol.requestsAsText else { return }
+        Attachment.record(Array(text.utf8), named: "\(test.name.prefix { $0 != "(" }).txt", sourceLocation: test.sourceLocation)
     }
     #endif
 }

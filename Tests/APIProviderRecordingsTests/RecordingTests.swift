@@ -359,47 +359,34 @@ struct RecordingTests {
         #expect(texts[1].contains("10.1.2.3") && !texts[2].contains("10.1.2.3"))
     }
 
+    @Test("MOCK_NETWORK is record, or not set", arguments: ["verify", "recrod", "Record", "1"])
+    func modes(text: String) throws {
+        #expect(try Recording.Mode(environment: [:]) == .replay && Recording.Mode(environment: ["MOCK_NETWORK": "record"]) == .record)
+        #expect {
+            try Recording.Mode(environment: ["MOCK_NETWORK": text])
+        } throws: { error in
+            "\(error)" == "MOCK_NETWORK is \"\(text)\". Set it to record, or remove it to replay what was recorded."
+        }
+    }
+
     // MARK: - The attachment
 
     @Test(
-        "The attachment of a failed test hides what its recording hides, also after a reset", arguments: [Recording.Mode.record, .replay])
-    func attachment(mode: Recording.Mode) async throws {
+        "The attached text of a failed test names each answer, and hides what its recording hides",
+        arguments: [(Recording.Mode.record, "the server"), (.replay, "session.har: log.entries[0]")])
+    func attachment(mode: Recording.Mode, answer: String) async throws {
         var test = test
         test.hidden = ["ssn"]
-        let server = server { _ in #"{"ssn":"123-45-6789"}"# }
-        try await test.run(.record, from: server) { _ = try await $0.text(.get, "/a") }
-        let (attachment, later, hasFailed) = try await test.run(mode, from: server, hasFailed: true) { provider in
-            MockURLProtocol.stub(.get, "/b", respond: .json(#"{"ssn":"987-65-4321"}"#))
-            for path in ["/a", "/b"] { _ = try await provider.text(.get, path) }
-            let attachment = MockURLProtocol.attachment
-            MockURLProtocol.hasTestFailed = true
-            MockURLProtocol.reset()
-            MockURLProtocol.stub(.get, "/b", respond: .json(#"{"ssn":"987-65-4321"}"#))
-            _ = try await provider.text(.get, "/b")
-            return (attachment, MockURLProtocol.attachment, MockURLProtocol.hasTestFailed)
+        let server = server { _ in "{}" }
+        let body = #"{"ssn":"123-45-6789","n":1}"#
+        try await test.run(.record, from: server) { _ = try await $0.text(.post, "/a", json: body) }
+        let text = try await test.run(mode, from: server, hasFailed: true) { provider in
+            MockURLProtocol.stub(.get, "/b", respond: .status(204))
+            _ = try await provider.text(.post, "/a", json: body)
+            _ = try await provider.text(.get, "/b?ssn=123-45-6789")
+            return try #require(MockURLProtocol.requestsAsText)
         }
-        for attachment in [attachment, later] {
-            let text = String(decoding: try #require(attachment?.file), as: UTF8.self)
-            #expect(
-                text.contains("ssn-000") && !text.contains("6789") && !text.contains("4321") && attachment?.extension == "har",
-                "\(text)")
-        }
-        #expect(hasFailed)
-    }
-
-    @Test("The attachment is a text that says where a secret is, if the check finds one")
-    func refusedAttachment() async throws {
-        let body = Data([0xFF] + "abc123def".utf8)
-        let attachment = try await MockURLProtocol.withScope {
-            MockURLProtocol.stub(.post, "/a", respond: .data(body))
-            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
-            let sent = HTTPBody.data(body, contentType: "application/octet-stream")
-            try await provider.request(Endpoint<Void>(.post, "/a", query: ["token": "abc123def"], body: sent)).value
-            return try #require(MockURLProtocol.attachment)
-        }
-        let text = String(decoding: attachment.file, as: UTF8.self)
-        #expect(
-            attachment.extension == "txt" && text.contains("has token-001 in the binary body of it") && !text.contains("abc123"),
-            "\(text)")
+        #expect(text.contains("POST https://a.example/a\n{\"ssn\":\"…\",\"n\":1}\n→ \(answer)\n"), "\(text)")
+        #expect(text.contains("GET https://a.example/b?ssn=…\n→ GET /b (") && !text.contains("6789"), "\(text)")
     }
 }

@@ -113,12 +113,6 @@ extension MockURLProtocol {
     /// The scope's sources, the oldest first. `reset` removes them.
     package static var sources: [AnswerSource] { scope.contents.withLock(\.sources) }
 
-    /// The logs of the scope's sources.
-    package static var logs: [any Sendable] { scope.logs.withLock { $0 }.flatMap { $0() } }
-
-    /// The requests answered synchronously by stubs and sources, and the answers.
-    package static var answeredRequests: [AnsweredRequest] { scope.contents.withLock(\.answered) }
-
     /// Whether the scope's test has failed. Set by the trait `.mockNetwork`, which sees the test's issues.
     package static var hasTestFailed: Bool {
         get { scope.hasTestFailed.withLock { $0 } }

@@ -21,7 +21,6 @@ extension MockURLProtocol {
         var old = Scope.Contents()
         scope.contents.withLock { contents in
             swap(&contents.requests, &old.requests)
-            swap(&contents.answered, &old.answered)
             swap(&contents.problems, &old.problems)
             swap(&contents.failures, &old.failures)
             (contents.requestByteCount, contents.removedRequestCount) = (0, 0)

@@ -217,12 +217,12 @@ extension MockURLProtocol {
 }
 
 extension MockURLProtocol {
-    /// The scope's requests in order, each with its stub, for a failed test's attachment; `nil` without requests.
+    /// The scope's requests in order, each with its answer, for a failed test's attachment; `nil` without requests.
     package static var requestsAsText: String? {
         let stubs = Dictionary(scope.contents.withLock { $0.stubs }.map { ($0.id, "\($0)") }, uniquingKeysWith: { first, _ in first })
         let texts = requests.map { request in
-            let answer = request.isUnanswered ? "no answer" : request.stub.flatMap { stubs[$0] } ?? "an answer without a stub"
-            return "\(request)\n→ \(answer)\n"
+            let answer = request.source ?? request.stub.flatMap { stubs[$0] } ?? "an answer without a stub"
+            return "\(request)\n→ \(request.isUnanswered ? "no answer" : answer)\n"
         }
         return texts.isEmpty ? nil : texts.joined(separator: "\n")
     }

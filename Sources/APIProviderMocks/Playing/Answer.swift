@@ -139,14 +139,7 @@ package struct Answer: Sendable {
     }
 }
 
-// MARK: - Requests and answers
-
-/// A request with the whole body, and the answer.
-package struct AnsweredRequest: Sendable {
-    package let request: PreparedRequest
-    package var answer: Answer
-    package let started: Date
-}
+// MARK: - Making an answer
 
 /// Makes the answer to a request.
 struct ResponseFactory: Sendable {

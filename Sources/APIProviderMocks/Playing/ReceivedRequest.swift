@@ -12,6 +12,8 @@ public struct ReceivedRequest: Sendable {
     @HiddenFromReflection private var content: (request: PreparedRequest, body: Data)
     /// The answering stub's identity; `nil` without one.
     var stub: ObjectIdentifier?
+    /// The name of a source's answer; `nil` without one.
+    var source: String?
     /// Further names with secret values, for reports.
     let hiddenNames: [String]
     /// Whether nothing answered the request.

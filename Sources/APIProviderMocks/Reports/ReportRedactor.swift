@@ -112,7 +112,9 @@ package struct ReportRedactor: Sendable {
     }
 
     /// Whether the names at a place in a body say that the value is a secret.
-    func namesCredential(_ place: String) -> Bool { place.dottedNames.parts(between: UInt8(ascii: ".")).contains { hidesValue(of: String($0)) } }
+    func namesCredential(_ place: String) -> Bool {
+        place.dottedNames.parts(between: UInt8(ascii: ".")).contains { hidesValue(of: String($0)) }
+    }
 
     /// Whether the list or the recording hides values with this name, or with a part of it, as in `user[address]`.
     private func hidesValue(of name: String) -> Bool {

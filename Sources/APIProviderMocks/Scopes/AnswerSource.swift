@@ -3,7 +3,8 @@ import APIProvider
 /// Answers requests without a stub, maybe asynchronously, for another module.
 package struct AnswerSource: Sendable {
     package enum Choice: Sendable {
-        case answer(Answer)
+        /// An answer, and its name for a failed test's attachment.
+        case answer(Answer, name: String)
         /// No answer, and the reason for the report.
         case none(reason: String)
     }
@@ -11,13 +12,8 @@ package struct AnswerSource: Sendable {
     /// Further names with secret values, for reports about the scope's requests.
     let hiddenNames: [String]
     let choose: @Sendable (PreparedRequest) -> Choice
-    /// The requests answered asynchronously, and the answers.
-    let log: @Sendable () -> [any Sendable]
 
-    package init(
-        hiding hiddenNames: [String] = [], log: @escaping @Sendable () -> [any Sendable] = { [] },
-        _ choose: @escaping @Sendable (PreparedRequest) -> Choice
-    ) {
-        (self.hiddenNames, self.choose, self.log) = (hiddenNames, choose, log)
+    package init(hiding hiddenNames: [String] = [], _ choose: @escaping @Sendable (PreparedRequest) -> Choice) {
+        (self.hiddenNames, self.choose) = (hiddenNames, choose)
     }
 }

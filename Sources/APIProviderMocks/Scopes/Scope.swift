@@ -24,7 +24,6 @@ final class Scope: Sendable {
         var limit: (count: Int, byteCount: Int)?
         var requestByteCount = 0
         var removedRequestCount = 0
-        var answered: [AnsweredRequest] = []
         /// The oldest first.
         var sources: [AnswerSource] = []
         /// The problems found while answering requests.
@@ -43,8 +42,6 @@ final class Scope: Sendable {
     let configurations = Locked<[URLSessionConfiguration]>([])
     /// Whether the test failed. Outlives a `reset`, too.
     let hasTestFailed = Locked(false)
-    /// The logs of all sources, for a failed test's attachment. Outlive a `reset`, because the logs know the secrets.
-    let logs = Locked<[@Sendable () -> [any Sendable]]>([])
     /// Whether the app may use the class in other configurations.
     let mayBeInOtherConfigurations: Locked<Bool>
     /// The number of the process's requests when this scope began.
@@ -78,11 +75,7 @@ final class Scope: Sendable {
         return stub
     }
 
-    func add(_ source: AnswerSource) {
-        contents.withLock { $0.sources.append(source) }
-        // The process's scope never ends, and such tests have no attachments.
-        if self !== Scope.process { logs.withLock { $0.append(source.log) } }
-    }
+    func add(_ source: AnswerSource) { contents.withLock { $0.sources.append(source) } }
 
     /// Whether a request at this `time` belongs to the current test.
     func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
@@ -101,7 +94,6 @@ final class Scope: Sendable {
     /// - Parameter time: The request's time.
     /// - Returns: A closure that makes the answer, and whether the closure calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
-        let started = Date()
         let received = ReceivedRequest(request, hiding: contents.withLock(\.sources).flatMap(\.hiddenNames))
         guard belongsToCurrentTest(time) else {
             let failure = MockFailure(
@@ -119,12 +111,6 @@ final class Scope: Sendable {
                 let answer = factory.runsUserCode ? factory.context.call(respond) : factory(chosen)
                 // A handler may return after its test.
                 if let mistake = answer.setupMistake, self.belongsToCurrentTest(time) { self.record(mistake, at: stub?.sourceLocation) }
-                // The process's and a server's scopes last, so keeping their answers would leak.
-                guard self !== Scope.process, answer.deferredAnswer == nil else { return answer }
-                self.contents.withLock {
-                    guard $0.limit == nil else { return }
-                    $0.answered.append(AnsweredRequest(request: received.prepared, answer: answer, started: started))
-                }
                 return answer
             }
         )
@@ -146,8 +132,10 @@ final class Scope: Sendable {
         var reason: String?
         for source in sources.reversed() {
             switch source.choose(request.prepared) {
-            case .answer(let answer):
-                contents.withLock { $0.requests.append(request) }
+            case .answer(let answer, let name):
+                var request = request
+                request.source = name
+                contents.withLock { [request] in $0.requests.append(request) }
                 return (ResponseFactory { _ in answer }, request, nil)
             case .none(let other): reason = reason ?? other
             }

@@ -8,12 +8,12 @@ package struct Recording: Sendable {
     /// A test's use of the recording, by the environment's MOCK_NETWORK.
     package enum Mode: String, Sendable {
         case replay = ""
-        case record, verify
+        case record
 
         package init(environment: [String: String]) throws {
             let text = environment["MOCK_NETWORK"] ?? ""
             guard let mode = Mode(rawValue: text) else {
-                throw MockFailure("MOCK_NETWORK is \"\(text)\". Set it to record or verify, or remove it to replay what was recorded.")
+                throw MockFailure("MOCK_NETWORK is \"\(text)\". Set it to record, or remove it to replay what was recorded.")
             }
             self = mode
         }
@@ -46,7 +46,7 @@ package struct Recording: Sendable {
     ///   - place: The recording's place in the source.
     ///   - hasFailed: Whether the test failed without an error.
     ///   - warn: Gets a sentence about anything but an error.
-    /// - Throws: The test's error. After a passed test, an error with the changes that `verify` finds, or the reason for no file.
+    /// - Throws: The test's error. After a passed test, the reason for no file.
     package func run<R>(
         _ mode: Mode? = nil, test: String, at place: String, isolation: isolated (any Actor)? = #isolation,
         hasFailed: () -> Bool = { false }, warn: (String) -> Void, _ operation: () async throws -> R
@@ -59,15 +59,13 @@ package struct Recording: Sendable {
         let owner = "\(place.prefix { $0 != ":" }) \(function)"
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
         if mode == .record { _ = try oldFile(of: owner) }
-        let old = mode == .record ? Replay(HARFile([]), options) : try readReplay(orRecordBy: command)
-        let replay = Locked(old)
+        let recorded = mode == .record ? Replay(HARFile([]), options) : try readReplay(orRecordBy: command)
+        let replay = Locked(recorded)
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
         MockURLProtocol.add(
-            AnswerSource(
-                hiding: options.hidden, log: { [options] in [RecordedTraffic(exchanges: recorder?.exchanges ?? [], options: options)] }
-            ) { request in
-                recorder.map { .answer($0.answer(to: request)) }
+            AnswerSource(hiding: options.hidden) { request in
+                recorder.map { .answer($0.answer(to: request), name: "the server") }
                     ?? replay.choose(request, hint: "\n\nIf the test is right, record it again: \(command)")
             })
         let scope = MockURLProtocol.current
@@ -83,20 +81,9 @@ package struct Recording: Sendable {
         switch mode {
         case .replay: try checkUse(of: replay, isReset: scope.sources.isEmpty, command, warn)
         case .record: try write(exchanges, isReset: scope.sources.isEmpty, owner, warn)
-        case .verify: try check(exchanges, against: old, command)
         }
         return value
     }
-
-    func newRecording(of exchanges: [RecordedExchange], test: String, replacing old: HARFile? = nil) -> NewRecording {
-        NewRecording(exchanges, options, environment: environment, test: test, name: fileName, replacing: old)
-    }
-}
-
-/// A recording's sent requests, and the options for secrets in all requests.
-struct RecordedTraffic: Sendable {
-    let exchanges: [RecordedExchange]
-    let options: RecordingOptions
 }
 
 // MARK: - Recording
@@ -111,7 +98,7 @@ extension Recording {
         }
         // Another process may have written the file since.
         let old = try oldFile(of: owner)
-        let new = newRecording(of: exchanges, test: owner, replacing: old)
+        let new = NewRecording(exchanges, options, environment: environment, test: owner, name: fileName, replacing: old)
         guard new.problems.isEmpty else { throw MockFailure("\(fileName) was not written:\n\(new.problems.firstLines)") }
         // Some file systems do not tell case apart.
         guard Self.written.withLock({ $0.insert(file.path.lowercased()).inserted }) else {

@@ -16,7 +16,9 @@ extension Locked<Replay> {
         let (result, replay) = withLock { replay in (replay.entry(for: exchange), replay) }
         switch result {
         case .failure(let failure): return .none(reason: failure.description + (failure.isCuredByRecording ? hint : ""))
-        case .success(let number): return .answer(replay.answer(to: request, from: replay.entries[number]))
+        case .success(let number):
+            let entry = replay.entries[number]
+            return .answer(replay.answer(to: request, from: entry), name: entry.path)
         }
     }
 }
