@@ -32,6 +32,65 @@ struct PlainURLSessionTests {
         #expect(try await transport.send(PreparedRequest(.get, example.appendingPathComponent("/a"))).value.data == body)
     }
 
+    @Test("An answer may come at once, on the session's own thread, or at any moment from another")
+    func answerAtOnce() async throws {
+        for isAtOnce in [true, false] {
+            MockURLProtocol.add(
+                AnswerSource { request in
+                    .answer(
+                        Answer { deliver in
+                            let answer = Result { Answer(head: try .mock(200, headers: nil, for: request.url)) }
+                            let send: @Sendable () -> Void = { deliver((try? answer.get()) ?? .never) }
+                            if isAtOnce { send() } else { DispatchQueue.global().async(execute: send) }
+                            return Disposables.create()
+                        })
+                })
+            for _ in 0..<rounds(20) {
+                #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 200)
+            }
+        }
+    }
+
+    @Test("A part of a feed may come from a stub's condition, which the session's own thread calls")
+    func feedInCondition() async throws {
+        let (feed, reader) = (StreamFeed(), Reader())
+        MockURLProtocol.stub(.get, "/feed", respond: .stream(from: feed))
+        MockURLProtocol.stub(
+            "a request that sends",
+            where: {
+                guard $0.url.path == "/a" else { return false }
+                feed.send(body)
+                return true
+            }, respond: .status(200))
+        let reading = URLSession(configuration: MockURLProtocol.configuration, delegate: reader, delegateQueue: nil)
+        reading.dataTask(with: request("/feed")).resume()
+        for _ in 0..<rounds(50) {
+            #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 200)
+        }
+        feed.finish()
+        #expect(await reader.end.next() == true)
+        #expect(reader.data.withLock(\.count) == rounds(50) * body.count)
+        reading.finishTasksAndInvalidate()
+    }
+
+    @Test("A part of a feed may come at any moment of the session's reading")
+    func feedRace() async throws {
+        for _ in 0..<rounds(20) {
+            let (feed, reader) = (StreamFeed(), Reader())
+            MockURLProtocol.stub(.get, "/feed", times: 1, respond: .stream(from: feed))
+            let session = URLSession(configuration: MockURLProtocol.configuration, delegate: reader, delegateQueue: nil)
+            session.dataTask(with: request("/feed")).resume()
+            for part in 0..<500 {
+                feed.send(Data([UInt8(part % 251)]))
+                if part.isMultiple(of: 3) { spin(upTo: 40) }
+            }
+            feed.finish()
+            #expect(await reader.end.next() == true)
+            #expect(reader.data.withLock { $0 } == Data((0..<500).map { UInt8($0 % 251) }))
+            session.finishTasksAndInvalidate()
+        }
+    }
+
     @Test("A redirect is the response, and a late response is a timeout")
     func redirectsAndTimeouts() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .redirect(to: "/b"))
@@ -246,6 +305,18 @@ struct PlainURLSessionTests {
                 }
             }
         }
+    }
+
+    /// Joins the data that a session delivers.
+    private final class Reader: NSObject, URLSessionDataDelegate {
+        let data = Locked(Data())
+        let end = Signals<Bool>()
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            self.data.withLock { $0 += data }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) { end.send(error == nil) }
     }
 
     private func request(_ path: String, method: String = "GET") -> URLRequest {

@@ -41,17 +41,18 @@ extension Answer {
 extension StreamFeed {
     /// Delivers the sent parts, and continues with later ones.
     fileprivate func play(to exchange: Exchange) {
-        while let part = next() {
-            switch part {
-            case .data(let data):
-                guard exchange.receive(data) else {
-                    requestDidEnd()
-                    return exchange.complete()
+        repeat {
+            while let part = next() {
+                switch part {
+                case .data(let data):
+                    guard exchange.receive(data) else {
+                        requestDidEnd()
+                        return exchange.complete()
+                    }
+                    exchange.onDrained { self.didRead(data.count) }
+                case .end(let error): return exchange.complete(with: error)
                 }
-                exchange.onDrained { self.didRead(data.count) }
-            case .end(let error): return exchange.complete(with: error)
             }
-        }
-        onNextPart { self.play(to: exchange) }
+        } while !onNextPart { self.play(to: exchange) }
     }
 }

@@ -85,19 +85,20 @@ final class ProtocolPlayer: Sendable {
 
     /// Delivers the feed's data, and continues with later data. Call this on the loading thread.
     private func playParts(of feed: StreamFeed, _ context: LoadingContext) {
-        while transition(to: .playing), let part = feed.next() {
-            switch part {
-            case .data(let data):
-                let isJoined = joinedBody.withLock { $0?.append(data) } != nil
-                if !isJoined { context.urlProtocol.client?.urlProtocol(context.urlProtocol, didLoad: data) }
-                feed.didRead(data.count)
-            case .end(let error):
-                let body = StubResponse.steps(of: joinedBody.withLock { $0.take() } ?? Data())
-                return play(Answer(steps: body[...] + (error.map { [.failure($0)] } ?? [])), context)
+        repeat {
+            while transition(to: .playing), let part = feed.next() {
+                switch part {
+                case .data(let data):
+                    let isJoined = joinedBody.withLock { $0?.append(data) } != nil
+                    if !isJoined { context.urlProtocol.client?.urlProtocol(context.urlProtocol, didLoad: data) }
+                    feed.didRead(data.count)
+                case .end(let error):
+                    let body = StubResponse.steps(of: joinedBody.withLock { $0.take() } ?? Data())
+                    return play(Answer(steps: body[...] + (error.map { [.failure($0)] } ?? [])), context)
+                }
             }
-        }
-        guard transition(to: .waiting(Disposables.create { feed.requestDidEnd() })) else { return feed.requestDidEnd() }
-        feed.onNextPart { self.schedule(Answer(feed: feed), context) }
+            guard transition(to: .waiting(Disposables.create { feed.requestDidEnd() })) else { return feed.requestDidEnd() }
+        } while !feed.onNextPart { self.schedule(Answer(feed: feed), context) }
     }
 
     /// Moves to `new` from waiting or playing. Returns `false` in other phases.
@@ -114,10 +115,14 @@ final class ProtocolPlayer: Sendable {
 
     // MARK: - The loading thread
 
-    /// Plays `answer` on the loading thread. Call this on any thread.
+    /// Plays `answer` on the loading thread, after this call. Call this on any thread.
     func schedule(_ answer: Answer, _ context: LoadingContext) {
-        guard transition(to: .due(answer)) else { return answer.endFeed() }
-        context.startLoading()
+        // This may be the loading thread: a late answer may come at once, and a stub's condition may send a feed's part. There,
+        // `startLoading` would wait for itself.
+        DispatchQueue.global().async { [self] in
+            guard transition(to: .due(answer)) else { return answer.endFeed() }
+            context.startLoading()
+        }
     }
 
     /// Plays `answer` on the loading thread after a delay. Call this on any thread.

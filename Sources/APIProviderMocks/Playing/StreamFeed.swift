@@ -146,14 +146,13 @@ extension StreamFeed {
         }
     }
 
-    /// Calls `body` once for the next part, maybe at once.
-    func onNextPart(_ body: @escaping @Sendable () -> Void) {
-        let hasNextPart = state.withLock { state in
+    /// Calls `body` once for the next part, on the sender's thread. Returns `false`, and makes no call, if a part has already arrived.
+    func onNextPart(_ body: @escaping @Sendable () -> Void) -> Bool {
+        state.withLock { state in
             // After the request's end, the action would retain the reader.
             if state.parts.isEmpty, !state.isCancelled { state.onNextPart = Action(body) }
-            return !state.parts.isEmpty
+            return state.parts.isEmpty
         }
-        if hasNextPart { body() }
     }
 
     /// Calls `body` when the reader leaves early. Set this before the feed answers.

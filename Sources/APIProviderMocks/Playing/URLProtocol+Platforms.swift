@@ -19,7 +19,7 @@ struct LoadingContext: @unchecked Sendable {  // Other threads use only the prot
     /// Call this on the thread.
     init(of urlProtocol: URLProtocol) { self.urlProtocol = urlProtocol }
 
-    /// Calls the protocol's `startLoading` on the thread.
+    /// Calls the protocol's `startLoading` on the thread. Never call this on that thread: on Linux, it waits there for itself.
     func startLoading() {
         #if canImport(FoundationNetworking)
         // A session calls `startLoading` each time a task is resumed. Only the app may resume a task suspended by the app.
