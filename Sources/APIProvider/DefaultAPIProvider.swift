@@ -124,16 +124,15 @@ public struct DefaultAPIProvider: APIProvider {
             let download = request.bodyDestination.download
             var value = send(request).map { [errorMessage] response in
                 // A middleware may have created the response.
-                var response = response.requestOptions.context === context ? response : response.with(decoder: decoder)
-                if let download { response = response.restoringFile(of: download) }
+                let response = response.requestOptions.context === context ? response : response.with(decoder: decoder)
+                if let download { try response.checkFile(of: download) }
                 let value = try endpoint.value(of: response, errorMessage: errorMessage)
-                // The value may come from a body in memory.
-                download?.removeAtEnd()
+                download?.accept()
                 return value
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
             if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, request, transport.scheduler) }
-            if let download { value = value.finally { download.close() } }
+            if let download { value = value.finally { download.end(isDisposed: $0) } }
             return value
         }
     }
@@ -141,16 +140,13 @@ public struct DefaultAPIProvider: APIProvider {
     /// Passes a request through the middlewares to the transport. Redirected requests go only to the transport, unless a middleware follows
     /// the redirects.
     private func send(_ request: PreparedRequest) -> Single<APIResponse> {
-        let sendToTransport: Middleware.Next = { [transport] request in
-            .resuming(request) { .followingRedirects($0) { transport.sendWithoutFragment($0) } }
-        }
-        guard !middlewares.isEmpty else { return sendToTransport(request) }
-        let last: Middleware.Next = { request in
+        guard !middlewares.isEmpty else { return transport.sendFollowingRedirects(request) }
+        let last: Middleware.Next = { [transport] request in
             var request = request
             request.options.transport = nil
             // A middleware may have changed the request.
             do { try request.check() } catch { return .error(error) }
-            return sendToTransport(request)
+            return transport.sendFollowingRedirects(request)
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in
             { request in middleware.intercept(request) { next($0.attributed(to: request)) } }

@@ -32,7 +32,7 @@ package enum FaultyFiles {
         return try await body()
     }
 
-    /// Runs `body`, in which each file of `folder` is removed before it is locked.
+    /// Runs `body`, in which each folder in `folder` is removed before it is locked.
     package static func withVanishing<Result>(_ folder: URL, _ body: () async throws -> Result) async rethrows -> Result {
         let prefix = prefix(of: folder)
         vanishing.withLock { _ = $0.insert(prefix) }
@@ -43,7 +43,7 @@ package enum FaultyFiles {
     fileprivate static func removeIfVanishing(_ descriptor: Int32) {
         guard vanishing.withLock({ !$0.isEmpty }) else { return }
         let path = path(of: descriptor)
-        if vanishing.withLock({ $0.contains { path.hasPrefix($0) } }) { _ = nextUnlink(path) }
+        if vanishing.withLock({ $0.contains { path.hasPrefix($0) } }) { _ = nextRemoveFolder(path) }
     }
 
     fileprivate static func isReadOnly(_ path: String) -> Bool { readOnly.withLock { $0.contains { path.hasPrefix($0) } } }
@@ -66,6 +66,12 @@ package enum FaultyFiles {
     }
 
     fileprivate static func fails(_ descriptor: Int32) -> Bool { fails(path(of: descriptor)) }
+
+    /// The path of a name in an open folder.
+    fileprivate static func path(_ folder: Int32, _ name: UnsafePointer<CChar>) -> String {
+        let name = String(cString: name)
+        return folder == AT_FDCWD ? name : "\(path(of: folder))/\(name)"
+    }
 
     /// Whether a signal interrupts this call: each second one on a file of the folders.
     fileprivate static func isInterrupted(_ descriptor: Int32) -> Bool {
@@ -92,9 +98,12 @@ package enum FaultyFiles {
 
 private let nextOpen = FaultyFiles.next("open", as: (@convention(c) (UnsafePointer<CChar>, Int32, mode_t) -> Int32).self)
 private let nextWrite = FaultyFiles.next("write", as: (@convention(c) (Int32, UnsafeRawPointer?, Int) -> Int).self)
-private let nextRename = FaultyFiles.next(
-    "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
-private let nextUnlink = FaultyFiles.next("unlink", as: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)
+private let nextOpenAt = FaultyFiles.next("openat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, mode_t) -> Int32).self)
+private let nextRenameAt = FaultyFiles.next(
+    "renameat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32).self)
+private let nextUnlinkAt = FaultyFiles.next("unlinkat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32) -> Int32).self)
+private let nextMakeFolder = FaultyFiles.next("mkdir", as: (@convention(c) (UnsafePointer<CChar>, mode_t) -> Int32).self)
+private let nextRemoveFolder = FaultyFiles.next("rmdir", as: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)
 private let nextChangeMode = FaultyFiles.next("fchmod", as: (@convention(c) (Int32, mode_t) -> Int32).self)
 private let nextSynchronize = FaultyFiles.next("fsync", as: (@convention(c) (Int32) -> Int32).self)
 private let nextTruncate = FaultyFiles.next("ftruncate", as: (@convention(c) (Int32, Int) -> Int32).self)
@@ -117,16 +126,40 @@ func faultyWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
     FaultyFiles.fails(descriptor) ? fail(ENOSPC) : nextWrite(descriptor, bytes, count)
 }
 
-@_cdecl("rename")
-func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-    FaultyFiles.isReadOnly(String(cString: new)) || FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
+/// Has the symbol of Swift's `open` without a mode.
+@_silgen_name("$s5Glibc4openys5Int32VSPys4Int8VG_ADtF")
+func faultyOpen(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { faultyOpen(path, flags, 0) }
+
+/// Has the symbol of Swift's `openat` without a mode.
+@_silgen_name("$s5Glibc6openatys5Int32VAD_SPys4Int8VGADtF")
+func faultyOpenAt(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { faultyOpenAt(folder, path, flags, 0) }
+
+/// Has the symbol of Swift's `openat`.
+@_silgen_name("$s5Glibc6openatys5Int32VAD_SPys4Int8VGADs6UInt32VtF")
+func faultyOpenAt(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    FaultyFiles.fails(FaultyFiles.path(folder, path)) ? fail(EMFILE) : nextOpenAt(folder, path, flags, mode)
 }
 
-/// Fails for notes alone: any other file would stay, which tests take for a leftover.
-@_cdecl("unlink")
-func faultyUnlink(_ path: UnsafePointer<CChar>) -> Int32 {
-    let text = String(cString: path)
-    return FaultyFiles.isReadOnly(text) || text.hasSuffix(".notes") && FaultyFiles.fails(text) ? fail(EACCES) : nextUnlink(path)
+@_cdecl("renameat")
+func faultyRenameAt(_ folder: Int32, _ old: UnsafePointer<CChar>, _ other: Int32, _ new: UnsafePointer<CChar>) -> Int32 {
+    let path = FaultyFiles.path(other, new)
+    return FaultyFiles.isReadOnly(path) || FaultyFiles.fails(path) ? fail(EACCES) : nextRenameAt(folder, old, other, new)
+}
+
+@_cdecl("unlinkat")
+func faultyUnlinkAt(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 {
+    let text = FaultyFiles.path(folder, path)
+    return FaultyFiles.isReadOnly(text) || FaultyFiles.fails(text) ? fail(EACCES) : nextUnlinkAt(folder, path, flags)
+}
+
+@_cdecl("mkdir")
+func faultyMakeFolder(_ path: UnsafePointer<CChar>, _ mode: mode_t) -> Int32 {
+    FaultyFiles.fails(String(cString: path)) ? fail(ENOSPC) : nextMakeFolder(path, mode)
+}
+
+@_cdecl("rmdir")
+func faultyRemoveFolder(_ path: UnsafePointer<CChar>) -> Int32 {
+    FaultyFiles.isReadOnly(String(cString: path)) || FaultyFiles.fails(String(cString: path)) ? fail(EACCES) : nextRemoveFolder(path)
 }
 
 @_cdecl("fchmod")

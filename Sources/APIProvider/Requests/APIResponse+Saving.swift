@@ -1,12 +1,15 @@
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension APIResponse {
-    /// Restores the downloaded file if a middleware replaced the response without a body.
-    func restoringFile(of download: Download) -> APIResponse {
-        guard let file = download.takeFile(), self.file == nil, data.isEmpty else { return self }
-        var response = self
-        response.file = file
-        return response
+    /// Throws if a middleware made a successful response anew, without the file that has come, and without a body of its own.
+    func checkFile(of download: Download) throws {
+        guard download.hasFile, file == nil, data.isEmpty, httpResponse.isSuccessful else { return }
+        let reason = "a middleware made its response anew, without the downloaded file; let it change the response that it got"
+        throw APIError.transport(request, underlying: URLError(.cannotOpenFile, reason: reason))
     }
 
     /// Saves the body at `destination`: the downloaded file, or a new one.

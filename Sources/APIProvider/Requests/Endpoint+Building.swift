@@ -49,9 +49,3 @@ extension Endpoint {
         return request
     }
 }
-
-extension APIError {
-    static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
-    }
-}

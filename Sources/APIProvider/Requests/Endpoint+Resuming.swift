@@ -38,8 +38,6 @@ extension Endpoint where Response == URL {
     ///
     /// - Throws: `CocoaError`, if the bytes cannot be removed, or during a download to `destination`.
     public static func removePartialDownload(for destination: URL) throws {
-        let file = try PartialFile.resumable(destination, destination)
-        defer { file?.release() }
-        try file?.discard()
+        try KeptFolder.remove(for: destination)
     }
 }

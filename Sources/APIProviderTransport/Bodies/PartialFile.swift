@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// A file written next to the destination. When complete, the file replaces the destination. An unmoved file is removed with the last
-/// reference, unless a ``Resumption`` keeps the bytes.
+/// reference, except in a ``KeptFolder``, which decides about its files.
 ///
 /// Replaces only a regular file, and keeps that file's mode. A link to a regular file is followed. A killed process leaves a hidden file,
 /// with a name ending in `.download`. One thread at a time may write.
@@ -14,66 +14,79 @@ package final class PartialFile: Sendable {
     private struct State {
         /// `nil` when closed.
         var descriptor: Int32?
+        /// The file's path, or its name in the kept folder.
+        var name: String
+        /// The number of bytes in the file.
+        var count: Int64
+        var isFinished = false
         var isMoved = false
-        /// Whether a call is using the descriptor. If the file is released meanwhile, the call closes the file at the end.
+        /// Whether a call is using the descriptor. If the file is released meanwhile, the call runs the release's closure at the end.
         var isInUse = false
         var isReleased = false
+        var onRelease: (@Sendable () -> Void)?
     }
 
     private let destination: URL
     private let target: Target
-    private let path: String
+    /// The descriptor of the kept folder; `nil` for an ordinary file.
+    private let folder: Int32?
+    /// The number of bytes from earlier attempts.
+    let start: Int64
+    /// The whole file's number of bytes, if known.
+    let length: Int64?
     private let state: Locked<State>
-    /// Set for a file that stays if the download fails.
-    package let resumption: Resumption?
 
-    /// Creates the file, under a hidden name.
+    /// Creates the file, under a unique hidden name.
     ///
     /// - Parameters:
     ///   - destination: The file to replace.
     ///   - mode: A new file's permissions, before the process's umask.
-    ///   - name: The hidden name; `nil` means a unique name.
-    init(beside destination: URL, mode: mode_t = 0o666, name: String? = nil) throws {
-        (self.destination, resumption) = (destination, nil)
+    init(beside destination: URL, mode: mode_t = 0o666) throws {
+        (self.destination, folder, start, length) = (destination, nil, 0, nil)
         target = try Target(of: destination)
-        path = "\(target.folder)/\(name ?? ".\(UUID().uuidString).download")"
+        let path = "\(target.folder)/.\(UUID().uuidString).download"
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
         if let mode = target.mode { fchmod(descriptor, mode) }
-        state = Locked(State(descriptor: descriptor))
+        state = Locked(State(descriptor: descriptor, name: path, count: 0))
+    }
+
+    /// Continues a file of a kept folder.
+    init(_ destination: URL, _ target: Target, _ descriptor: Int32, in folder: Int32, _ name: String, from start: Int64, length: Int64) {
+        (self.destination, self.target, self.folder, self.start, self.length) = (destination, target, folder, start, length)
+        lseek(descriptor, off_t(start), SEEK_SET)
+        state = Locked(State(descriptor: descriptor, name: name, count: start))
     }
 
     /// Throws if no file can be written to `destination`, as far as that is known in advance.
     package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
-    /// - Parameter descriptor: A file locked by this process.
-    init(_ destination: URL, _ target: Target, _ descriptor: Int32, _ resumption: Resumption) {
-        (self.destination, self.target, self.resumption) = (destination, target, resumption)
-        (path, state) = (resumption.path, Locked(State(descriptor: descriptor)))
-    }
-
     deinit {
-        if resumption == nil, !state.withLock(\.isMoved) { unlink(path) }
+        if folder == nil, !state.withLock(\.isMoved) { unlink(name) }
         close()
     }
 
+    var name: String { state.withLock(\.name) }
+
+    var hasBytes: Bool { state.withLock { $0.count > 0 } }
+
+    /// Whether the whole file was delivered.
+    var isFinished: Bool { state.withLock(\.isFinished) }
+
     // MARK: - Closing
 
-    /// Closes the file: at once, or at the end of another thread's running call. Later calls fail.
-    package func release() {
-        resumption?.expectLastWrite()
+    /// Lets later calls fail. Calls `body` when the descriptor is not in use: at once, or at the end of another thread's running call.
+    func release(_ body: @escaping @Sendable () -> Void) {
         let isInUse = state.withLock { state in
             state.isReleased = true
+            if state.isInUse { state.onRelease = body }
             return state.isInUse
         }
-        if !isInUse { close() }
+        if !isInUse { body() }
     }
 
-    private func close() {
-        guard let descriptor = state.withLock({ $0.descriptor.take() }) else { return }
-        resumption?.willClose(descriptor)
-        _ = Foundation.close(descriptor)
-        resumption?.didClose()
+    func close() {
+        if let descriptor = state.withLock({ $0.descriptor.take() }) { _ = Foundation.close(descriptor) }
     }
 
     private func withDescriptor<Result>(_ body: (Int32) throws -> Result) throws -> Result {
@@ -84,27 +97,16 @@ package final class PartialFile: Sendable {
         }
         guard let descriptor else { throw URLError(.cancelled) }
         defer {
-            let isReleased = state.withLock { state in
+            let body = state.withLock { state in
                 state.isInUse = false
-                return state.isReleased
+                return state.onRelease.take()
             }
-            if isReleased { close() }
+            body?()
         }
         return try body(descriptor)
     }
 
     // MARK: - Writing
-
-    /// Prepares a resumable file for the body of `response`: to continue, or to start over.
-    ///
-    /// - Returns: The number of existing bytes, and the whole length: `nil` if the bytes do not stay.
-    /// - Throws: ``UnexpectedRange`` for another part than the missing one.
-    func begin(_ response: HTTPURLResponse) throws -> (count: Int64, length: Int64?) {
-        try withDescriptor { try resumption?.begin(response, in: $0) ?? (0, nil) }
-    }
-
-    /// Drops a resumable file's bytes.
-    package func discard() throws { try withDescriptor { try resumption?.discard($0) } }
 
     func append(_ chunk: Data) throws {
         try withDescriptor { descriptor in
@@ -113,21 +115,42 @@ package final class PartialFile: Sendable {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
                 guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
                 rest = rest.dropFirst(max(count, 0))
-                resumption?.didAppend(max(count, 0))
+                state.withLock { $0.count += Int64(max(count, 0)) }
             }
-            try resumption?.synchronizeIfDue(descriptor)
         }
     }
 
-    /// Closes the whole file. A resumable file is closed after the move, so that nobody else writes to it before.
+    /// Closes the whole file. A kept file is closed after the move.
     ///
     /// - Parameter isDurable: Whether to wait until the file reaches the disk before the move. Otherwise the destination may be empty after
     ///   a power failure. This is also where a network file system may report a full disk.
     func finish(isDurable: Bool = true) throws {
-        defer { if resumption == nil { close() } }
+        defer { if folder == nil { close() } }
         try withDescriptor { descriptor in
-            try resumption?.checkLength()
-            if isDurable { _ = try resumption?.synchronize(descriptor) ?? Self.synchronize(descriptor, destination) }
+            let count = state.withLock(\.count)
+            if let length, count != length {
+                // A server may send only part of the rest.
+                let part = "the server sent bytes \(start)-\(count - 1) of \(length); the same request asks for the rest"
+                throw URLError(.networkConnectionLost, reason: part)
+            }
+            if isDurable { try synchronize(descriptor) }
+            // After a dispose, nobody refuses the file.
+            state.withLock { $0.isFinished = !$0.isReleased }
+        }
+    }
+
+    /// Waits until the bytes of a released file reach the disk. Returns `false` if the file system cannot do that.
+    func synchronize() throws -> Bool {
+        guard let descriptor = state.withLock(\.descriptor) else { throw URLError(.cancelled) }
+        return try synchronize(descriptor)
+    }
+
+    @discardableResult
+    private func synchronize(_ descriptor: Int32) throws -> Bool {
+        do { return try Self.synchronize(descriptor, destination) } catch {
+            // Some bytes are lost, and nobody knows which.
+            state.withLock { $0.count = 0 }
+            throw error
         }
     }
 
@@ -150,37 +173,51 @@ package final class PartialFile: Sendable {
 
     /// Moves the whole file to the destination, unless already moved.
     package func moveToDestination() throws {
-        guard let resumption else { return try move() }
+        guard let folder else { return try move(from: AT_FDCWD) }
         if state.withLock(\.isMoved) { return }
         try withDescriptor { descriptor in
-            try resumption.checkPlace(descriptor)
-            try move()
+            // Without a name, the lock keeps no other download away.
+            guard let status = Self.status(of: descriptor, at: name, in: folder), Int64(status.st_size) == length else {
+                throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
+            }
+            try move(from: folder)
             // Only now, because the next attempt must be able to open an unmoved file.
             if let mode = target.mode { fchmod(descriptor, mode) }
-            try? resumption.removeNotes()
         }
-        close()
     }
 
-    private func move() throws {
+    private func move(from folder: Int32) throws {
         try state.withLock { state in
             if state.isMoved { return }
             // By now, something else may be there.
             _ = try Target.mode(of: target.path, for: destination)
-            guard rename(path, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
+            guard renameat(folder, state.name, AT_FDCWD, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
             state.isMoved = true
         }
     }
 
+    /// Renames a file of the kept folder.
+    func rename(to name: String) throws {
+        try state.withLock { state in
+            guard let folder, renameat(folder, state.name, folder, name) == 0 else { throw CocoaError.writing(destination, errno) }
+            state.name = name
+        }
+    }
+
+    /// An open file's status; `nil` if the file at `path` was moved or removed.
+    static func status(of descriptor: Int32, at path: String, in folder: Int32 = AT_FDCWD) -> stat? {
+        var (opened, named) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == opened.st_ino,
+            named.st_dev == opened.st_dev
+        else { return nil }
+        return opened
+    }
+
     /// Atomically replaces the contents of `destination` with `data`. A new file gets `mode`.
     ///
-    /// - Parameters:
-    ///   - name: The hidden name; `nil` means a unique name.
-    ///   - isDurable: Whether the file is complete even after a power failure.
-    package static func replace(
-        _ destination: URL, with data: Data, mode: mode_t = 0o666, name: String? = nil, isDurable: Bool = true
-    ) throws {
-        let file = try PartialFile(beside: destination, mode: mode, name: name)
+    /// - Parameter isDurable: Whether the file is complete even after a power failure.
+    package static func replace(_ destination: URL, with data: Data, mode: mode_t = 0o666, isDurable: Bool = true) throws {
+        let file = try PartialFile(beside: destination, mode: mode)
         try file.append(data)
         try file.finish(isDurable: isDurable)
         try file.moveToDestination()
@@ -236,7 +273,18 @@ extension PartialFile {
     }
 }
 
+extension stat {
+    /// Whether this is the user's regular file, with one name.
+    var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_nlink == 1 }
+}
+
 // MARK: - Errors
+
+extension APIError {
+    package static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
+    }
+}
 
 extension CocoaError {
     /// The error for an unwritable `file`, by a POSIX error number.

@@ -98,7 +98,8 @@ public import FoundationNetworking
     /// - Returns: `false` if the exchange accepts no body: then stop the transfer, and complete the exchange.
     public func receive(_ response: HTTPURLResponse) -> Bool {
         let now = now
-        let reportsBody = original.reportProgress != nil && !response.isRedirect
+        // The body of an error is not what the progress is for.
+        let reportsBody = original.reportProgress != nil && response.isSuccessful
         guard let isInMemory = state.withLock({ $0.receive(response, reportsBody: reportsBody, at: now) }) else { return false }
         if transport.handlesCookies { transport.cookies?.storeCookies(of: response, to: original) }
         do {
@@ -106,18 +107,17 @@ public import FoundationNetworking
             guard isInMemory else { return true }
             let destination = original.bodyDestination
             // An earlier attempt's file does not belong to this response.
-            destination.download?.takeFile()
+            destination.download?.hasFile = false
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
-            case .file(let url, _, let resumable):
+            case .file(let url, let download):
                 // Another part than the missing one is not worth waiting for, and is refused at the head.
-                let isPart = resumable?.resumption?.eTag != nil && response.statusCode == 206
-                guard isPart || response.isContent(range: original.headers["Range"]) else { return true }
-                let file = try resumable ?? PartialFile(beside: url)
-                let start = try resumable?.begin(response)
-                guard state.withLock({ $0.replaceSink(with: .file(file), from: start) }) != nil else { return false }
-                if start != nil { reportProgress() }
+                let kept = try download?.kept?.file(for: response)
+                guard kept != nil || response.isContent(range: original.headers["Range"]) else { return true }
+                let file = try kept ?? PartialFile(beside: url)
+                guard state.withLock({ $0.replaceSink(with: .file(file)) }) != nil else { return false }
+                if kept != nil { reportProgress() }
                 return true
             case .stream(let type):
                 guard let type, !response.mayHaveMediaType(type), response.isLikelyFinite(within: original.options.maxElementSize) else {
@@ -242,7 +242,7 @@ extension Exchange {
             if let file {
                 // Not under the lock, because this may take long.
                 try file.finish()
-                original.bodyDestination.download?.receive(file)
+                original.bodyDestination.download?.hasFile = true
             }
             if state.withLock({ $0.claimDelivery() }) { observer(.success(try makeResponse())) }
         } catch {

@@ -146,11 +146,10 @@ struct ExchangeState {
     }
 
     /// Replaces the sink. Returns the metrics so far, for a stream's response; `nil` for an ended exchange.
-    ///
-    /// - Parameter start: The number of existing bytes, and the whole length.
-    mutating func replaceSink(with sink: BodySink, from start: (count: Int64, length: Int64?)? = nil) -> TransferMetrics? {
+    mutating func replaceSink(with sink: BodySink) -> TransferMetrics? {
         guard case .receiving(let response, _) = phase else { return nil }
-        if let start, start.count > 0 { (progress.bytesReceived, progress.bytesToReceive) = start }
+        // A file may have bytes from an earlier attempt.
+        if let file = sink.file, file.start > 0 { (progress.bytesReceived, progress.bytesToReceive) = (file.start, file.length) }
         phase = .receiving(response, sink)
         return stopwatch.metrics
     }

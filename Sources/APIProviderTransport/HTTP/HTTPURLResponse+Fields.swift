@@ -84,13 +84,21 @@ extension HTTPURLResponse {
     /// - Parameter range: The request's `Range`.
     package func isUnrequestedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
 
-    /// Whether the body is the content requested by a download. The body of a 202, 204, 205 or 207 says something else, or nothing. A 206
-    /// must begin where the requested range does.
+    /// Whether the body of a download is a part: a 206's, or one with a `Content-Range` in bytes that is not the whole. Some servers
+    /// answer a range with a 200. Other units, as in `items 0-9/50`, are an API's pages.
+    package var isPart: Bool {
+        guard isSuccessful, statusCode != 206, let field = joinedValue(forHTTPHeaderField: "Content-Range") else { return statusCode == 206 }
+        guard let range = contentRange else { return field.lowercased().hasPrefix("bytes") }
+        return range.first != 0 || range.last + 1 != range.length
+    }
+
+    /// Whether the body is the content requested by a download. The body of a 202, 204, 205 or 207 says something else, or nothing. A
+    /// part must begin where the requested range does.
     ///
     /// - Parameter range: The request's `Range`.
     package func isContent(range: String?) -> Bool {
         guard isSuccessful, ![202, 204, 205, 207].contains(statusCode) else { return false }
-        guard statusCode == 206 else { return true }
+        guard isPart else { return true }
         guard let asked = range?.rangeBounds(after: "bytes="), let part = contentRange else { return false }
         // A suffix range, such as -500, ends with the content.
         guard let start = asked.first else { return part.last - part.first < asked.last ?? 0 }

@@ -18,7 +18,7 @@ extension Single<APIResponse> {
             // A large body takes long.
             .subscribe(on: ConcurrentDispatchQueueScheduler(qos: .userInitiated))
             // A dispose removes the file at once, even during the write.
-            return sending.finally { file.remove() }
+            return sending.finally { _ in file.remove() }
         }
     }
 }

@@ -50,8 +50,20 @@ protocol DownloadSuite {
 extension DownloadSuite {
     var destination: URL { folder.url("file.bin") }
 
+    /// The hidden folder of a download that has stopped.
+    var keptFolder: URL { folder.url(".file.bin.partial") }
+
+    /// Its files.
+    var keptNames: [String] { (try? FileManager.default.contentsOfDirectory(atPath: keptFolder.path))?.sorted() ?? [] }
+
     /// The bytes of a download that has stopped.
-    var kept: URL { folder.url(".file.bin.partial") }
+    var kept: URL { keptFolder.appendingPathComponent(keptNames.first ?? "none") }
+
+    /// Whether these bytes are kept, and nothing else, and survive a restart of the system.
+    func expectKept(_ bytes: String.SubSequence) throws {
+        #expect(keptNames.count == 1 && keptNames[0].contains(",0,"), "\(keptNames)")
+        #expect(try Data(contentsOf: kept) == Data(bytes.utf8))
+    }
 
     func expectOnlyFile(_ body: String = FileAnswer.body) throws {
         #expect(try String(contentsOf: destination, encoding: .utf8) == body)

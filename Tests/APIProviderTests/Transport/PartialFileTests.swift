@@ -9,8 +9,6 @@ struct PartialFileTests: DownloadSuite {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
-    private var notes: URL { folder.url(".file.bin.partial.notes") }
-
     private func endpoint(_ server: LoopbackServer, to file: URL? = nil) -> Endpoint<URL> {
         Endpoint(.get, .url(server.url), query: ["token": "secret-1234"], downloadingTo: file ?? destination).resuming()
     }
@@ -47,69 +45,68 @@ struct PartialFileTests: DownloadSuite {
         #expect(server.requests.count == 1)
     }
 
-    @Test("If somebody removes the hidden file and a second request begins, the first one fails, and the second one gets its file")
+    @Test("If somebody removes the hidden folder meanwhile, the request fails, and the next one gets the file")
     func removedMeanwhile() async throws {
-        let (arrived, continuations) = (Signals<Void>(), [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)])
+        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
         let begun = Log<Void>()
         let server = try LoopbackServer { request, connection in
             begun.append(())
-            let number = begun.count - 1
-            let (tag, body) = number == 0 ? ("\"v1\"", FileAnswer.body) : ("\"v2\"", FileAnswer.changedBody)
-            FileAnswer(eTag: tag, body: body, breaksOffAfter: 12_000).send(to: request, connection)
-            continuations[number].wait()
-            connection.send(Data(body.utf8.dropFirst(12_000)))
+            guard begun.count == 1 else { return FileAnswer(body: FileAnswer.changedBody).send(to: request, connection) }
+            FileAnswer(breaksOffAfter: 12_000).send(to: request, connection)
+            goOn.wait()
+            connection.send(Data(FileAnswer.body.utf8.dropFirst(12_000)))
         }
-        let endpoint = endpoint(server).onProgress { if $0.bytesReceived == 12_000 { arrived.send(()) } }
-        let first = Task { try await provider.request(endpoint).value }
+        let first = Task { try await provider.request(endpoint(server).onProgress { _ in arrived.send(()) }).value }
         await arrived.next()
-        try FileManager.default.removeItem(at: kept)
-        async let second = provider.request(endpoint).value
-        await arrived.next()
-        continuations[0].signal()
+        try FileManager.default.removeItem(at: keptFolder)
+        goOn.signal()
         let error = await #expect(throws: APIError.self) { try await first.value }
         #expect(error?.description.contains("its partial file is no longer there") == true, "\(error as Any)")
-        #expect(!FileManager.default.fileExists(atPath: destination.path))
-        continuations[1].signal()
-        _ = try await second
+        #expect(try folder.names.isEmpty)
+        _ = try await provider.request(endpoint(server)).value
         try expectOnlyFile(FileAnswer.changedBody)
     }
 
     // MARK: - The disk
 
-    @Test("After a power failure, a download goes on from what had been synchronized", arguments: [0, 5_000, 15_000])
-    func powerFailure(synchronized: Int) async throws {
-        let server = try server()
-        await breakOff(server)
-        var text = try String(contentsOf: notes, encoding: .utf8)
-        #expect(!text.contains("secret-1234"))
-        text = text.replacingOccurrences(of: "\"synchronized\":0", with: "\"synchronized\":\(synchronized)")
-        let boot = try #require(text.range(of: "\"boot\":\"[^\"]*\"", options: .regularExpression))
-        text.replaceSubrange(boot, with: "\"boot\":\"other\"")
-        try Data(text.utf8).write(to: notes)
-        _ = try await provider.request(endpoint(server)).value
-        try expectOnlyFile()
-        #expect(server.ranges == [nil, [0: nil, 5_000: "bytes=5000-", 15_000: "bytes=12000-"][synchronized] ?? nil])
+    private func rename(_ field: Int, to text: String) throws {
+        var fields = kept.lastPathComponent.components(separatedBy: ",")
+        if fields[field] == text { return }
+        fields[field] = text
+        try FileManager.default.moveItem(at: kept, to: keptFolder.appendingPathComponent(fields.joined(separator: ",")))
     }
 
     @Test(
-        "Each 16 MB are synchronized, also those of several attempts, and the notes say so, for the owner alone",
-        arguments: [(33_900_000, 1, 33_554_432), (10_000_000, 2, 16_777_216)])
-    func synchronizing(attemptCount: Int, attempts: Int, least: Int) async throws {
-        let body = String(repeating: FileAnswer.body, count: 1_700)
-        let requests = Log<Void>()
-        let server = try LoopbackServer { request, connection in
-            requests.append(())
-            FileAnswer(body: body, breaksOffAfter: requests.count > attempts ? nil : attemptCount).send(to: request, connection)
-        }
-        for _ in 0..<attempts { await breakOff(server) }
-        let text = try String(contentsOf: notes, encoding: .utf8)
-        let range = try #require(text.range(of: "\"synchronized\":[0-9]+", options: .regularExpression))
-        let count = try #require(text[range].split(separator: ":").last.flatMap { Int($0) })
-        #expect(count >= least && count <= attemptCount * attempts)
-        var status = stat()
-        #expect(lstat(notes.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        "After a restart of the system, a download that ended in order goes on, and the bytes of a killed process are not used",
+        arguments: ["0", "another", "-", ""])
+    func restart(boot: String) async throws {
+        let server = try server()
+        await breakOff(server)
+        #expect(keptNames.count == 1 && !keptNames[0].contains("secret-1234"))
+        try rename(2, to: boot)
         _ = try await provider.request(endpoint(server)).value
-        try expectOnlyFile(body)
+        try expectOnlyFile()
+        #expect(server.ranges == [nil, boot == "0" ? "bytes=12000-" : nil])
+    }
+
+    @Test("While a download that survived a restart goes on, its bytes are bound to this start of the system, and again not at its end")
+    func boots() async throws {
+        let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let begun = Log<Void>()
+        let server = try LoopbackServer { request, connection in
+            begun.append(())
+            guard begun.count > 1 else { return FileAnswer(breaksOffAfter: 12_000).send(to: request, connection) }
+            FileAnswer(breaksOffAfter: 1_000).send(to: request, connection)
+            goOn.wait()
+        }
+        await breakOff(server)
+        try expectKept(FileAnswer.body.prefix(12_000))
+        let second = Task { try await provider.request(endpoint(server).onProgress { _ in arrived.send(()) }).value }
+        await arrived.next()
+        #expect(keptNames.count == 1 && !keptNames[0].contains(",0,") && !keptNames[0].contains(",-,"))
+        goOn.signal()
+        _ = await second.result
+        try expectKept(FileAnswer.body.prefix(13_000))
     }
 
     @Test("A name of 255 bytes is downloaded, kept and continued", arguments: ["x", "é"])
@@ -117,7 +114,7 @@ struct PartialFileTests: DownloadSuite {
         let file = folder.url(String(repeating: character, count: 255 / character.utf8.count))
         let server = try server()
         await breakOff(server, to: file)
-        #expect(try folder.names.count == 2 && folder.names.allSatisfy { $0.hasPrefix(".\(character)") })
+        #expect(try folder.names.count == 1 && folder.names.allSatisfy { $0.hasPrefix(".\(character)") && $0.hasSuffix(".partial") })
         _ = try await provider.request(endpoint(server, to: file)).value
         #expect(try Data(contentsOf: file) == Data(FileAnswer.body.utf8))
         #expect(server.ranges == [nil, "bytes=12000-"])
@@ -126,64 +123,91 @@ struct PartialFileTests: DownloadSuite {
 
     // MARK: - What else may stand there
 
-    enum Obstacle: CaseIterable { case link, folder, pipe, otherName, otherOwner }
+    enum Obstacle: CaseIterable { case link, file, pipe, otherOwner }
 
-    @Test("Something else in place of the kept bytes is an error, and stays as it is", arguments: Obstacle.allCases)
+    @Test("Something else in place of the hidden folder stays as it is, and the download keeps nothing", arguments: Obstacle.allCases)
     func obstacles(obstacle: Obstacle) async throws {
         let server = try server()
-        try Data("mine".utf8).write(to: folder.url("other"))
+        try FileManager.default.createDirectory(at: folder.url("other"), withIntermediateDirectories: false)
         switch obstacle {
-        case .link: try #require(symlink("other", kept.path) == 0)
-        case .folder: try FileManager.default.createDirectory(at: kept, withIntermediateDirectories: false)
-        case .pipe: try #require(mkfifo(kept.path, 0o600) == 0)
-        case .otherName: try #require(link(folder.url("other").path, kept.path) == 0)
+        case .link: try #require(symlink("other", keptFolder.path) == 0)
+        case .file: try Data("mine".utf8).write(to: keptFolder)
+        case .pipe: try #require(mkfifo(keptFolder.path, 0o600) == 0)
         case .otherOwner:
-            // Only the superuser can give a file away.
+            // Only the superuser can give a folder away.
             guard geteuid() == 0 else { return }
-            try Data("theirs".utf8).write(to: kept)
-            try #require(chown(kept.path, 12_345, 12_345) == 0)
+            try FileManager.default.createDirectory(at: keptFolder, withIntermediateDirectories: false)
+            try #require(chown(keptFolder.path, 12_345, 12_345) == 0)
         }
-        let names = try folder.names
-        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint(server)).value }
-        #expect(error.description.contains("partial file .file.bin.partial is not a regular file of this user"), "\(error)")
-        #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: destination) }
-        #expect(try folder.names == names)
-        #expect(try Data(contentsOf: folder.url("other")) == Data("mine".utf8))
-        #expect(server.requests.isEmpty)
-    }
-
-    enum Damage: CaseIterable { case longer, noNotes, otherNotes, linkedNotes, invalidTag }
-
-    @Test("Kept bytes that are longer than the whole, or have no notes, are worth nothing", arguments: Damage.allCases)
-    func damages(damage: Damage) async throws {
-        let server = try server()
         await breakOff(server)
-        switch damage {
-        case .longer: try Data(count: 20_001).write(to: kept)
-        case .noNotes: try FileManager.default.removeItem(at: notes)
-        case .otherNotes: try Data("{}".utf8).write(to: notes)
-        case .invalidTag:
-            let text = try String(contentsOf: notes, encoding: .utf8)
-            #expect(text.contains("v1"))
-            try Data(text.replacingOccurrences(of: "v1", with: "v\\n1").utf8).write(to: notes)
-        case .linkedNotes:
-            try FileManager.default.moveItem(at: notes, to: folder.url("other"))
-            try #require(symlink("other", notes.path) == 0)
-        }
+        try Endpoint.removePartialDownload(for: destination)
+        #expect(try folder.names == [".file.bin.partial", "other"])
         _ = try await provider.request(endpoint(server)).value
-        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
-        #expect(try folder.names == (damage == .linkedNotes ? ["file.bin", "other"] : ["file.bin"]))
+        #expect(try String(contentsOf: destination, encoding: .utf8) == FileAnswer.body)
+        #expect(try folder.names == [".file.bin.partial", "file.bin", "other"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url("other").path).isEmpty)
         #expect(server.ranges == [nil, nil])
     }
 
-    @Test("Notes that a killed process had begun to write are removed")
-    func unfinishedNotes() async throws {
+    enum Damage: CaseIterable { case longer, empty, link, pipe, secondName, length, tag, tooFew, tooMany, otherName }
+
+    @Test(
+        "Kept bytes that are longer than the whole, are no file, or whose name says nothing are worth nothing", arguments: Damage.allCases)
+    func damages(damage: Damage) async throws {
         let server = try server()
         await breakOff(server)
-        try Data("half".utf8).write(to: folder.url(".file.bin.partial.notes.new"))
+        let name = kept.lastPathComponent
+        let other = folder.url("other")
+        try Data(FileAnswer.changedBody.prefix(12_000).utf8).write(to: other)
+        switch damage {
+        case .longer: try Data(count: 20_001).write(to: kept)
+        case .empty: try Data().write(to: kept)
+        case .link:
+            try FileManager.default.removeItem(at: kept)
+            try #require(symlink("../other", keptFolder.appendingPathComponent(name).path) == 0)
+        case .pipe:
+            try FileManager.default.removeItem(at: kept)
+            try #require(mkfifo(keptFolder.appendingPathComponent(name).path, 0o600) == 0)
+        case .secondName:
+            try FileManager.default.removeItem(at: kept)
+            try #require(link(other.path, keptFolder.appendingPathComponent(name).path) == 0)
+        case .length: try rename(3, to: "-1")
+        case .tag: try rename(4, to: "v%0A1")
+        case .tooFew: try rename(3, to: "20000")
+        case .tooMany: try rename(4, to: "v1,")
+        case .otherName: try FileManager.default.moveItem(at: kept, to: keptFolder.appendingPathComponent("\u{301},,"))
+        }
+        let isUnharmed = damage == .tooFew
+        _ = try await provider.request(endpoint(server)).value
+        #expect(try Data(contentsOf: destination) == Data(FileAnswer.body.utf8))
+        #expect(try folder.names == ["file.bin", "other"])
+        #expect(try Data(contentsOf: other) == Data(FileAnswer.changedBody.prefix(12_000).utf8))
+        #expect(server.ranges == [nil, isUnharmed ? "bytes=12000-" : nil])
+    }
+
+    @Test("Of two files that a killed process has left, the one written last is asked for, and one stays", arguments: [false, true])
+    func two(isNewLast: Bool) async throws {
+        let server = try LoopbackServer(FileAnswer(breaksOffAfter: 12_000), FileAnswer(breaksOffAfter: 1_000), FileAnswer())
+        await breakOff(server)
+        let first = kept
+        let other = keptFolder.appendingPathComponent(first.lastPathComponent.replacingOccurrences(of: "v1", with: "v0"))
+        try Data(FileAnswer.changedBody.prefix(5_000).utf8).write(to: other)
+        for (file, date) in [(first, isNewLast ? 2_000.0 : 1_000.0), (other, isNewLast ? 1_000.0 : 2_000.0)] {
+            try FileManager.default.setAttributes([.modificationDate: Date(timeIntervalSince1970: date)], ofItemAtPath: file.path)
+        }
+        await breakOff(server)
+        try expectKept(FileAnswer.body.prefix(isNewLast ? 13_000 : 1_000))
         _ = try await provider.request(endpoint(server)).value
         try expectOnlyFile()
-        #expect(server.ranges == [nil, "bytes=12000-"])
+        #expect(server.ranges == [nil, isNewLast ? "bytes=12000-" : "bytes=5000-", isNewLast ? "bytes=13000-" : "bytes=1000-"])
+        #expect(server.requests[1].headers["if-range"] == (isNewLast ? "\"v1\"" : "\"v0\""))
+    }
+
+    @Test("With an entity tag that is too long for a name, nothing is kept", arguments: [80, 81])
+    func longTag(count: Int) async throws {
+        let tag = "\"\(String(repeating: "t", count: count))\""
+        await breakOff(try LoopbackServer(FileAnswer(eTag: tag, breaksOffAfter: 12_000)))
+        #expect(try folder.names.count == (count == 80 ? 1 : 0))
     }
 
     @Test("What is kept for a destination can be removed, and removing nothing is no error")
@@ -192,7 +216,7 @@ struct PartialFileTests: DownloadSuite {
         try Data("old".utf8).write(to: destination)
         try Endpoint.removePartialDownload(for: destination)
         await breakOff(server)
-        #expect(try folder.names.count == 3)
+        #expect(try folder.names.count == 2)
         try Endpoint.removePartialDownload(for: destination)
         #expect(try folder.names == ["file.bin"])
         #expect(try Data(contentsOf: destination) == Data("old".utf8))

@@ -9,7 +9,6 @@ struct ResumingTests: DownloadSuite {
     let folder = TemporaryFolder()
     let provider = DefaultAPIProvider(transport: TestedTransport(configuration: .patient))
 
-    private static let keptNames = [".file.bin.partial", ".file.bin.partial.notes"]
     private static let broken = FileAnswer(breaksOffAfter: 12_000)
 
     private func endpoint(_ server: LoopbackServer) -> Endpoint<URL> {
@@ -39,7 +38,8 @@ struct ResumingTests: DownloadSuite {
         guard try !isReset || folder.names.count > 1 else { return }
         let count = try Data(contentsOf: kept).count
         #expect(count > 0 && count <= 12_000)
-        #expect(try folder.names == Self.keptNames + ["file.bin"])
+        #expect(try folder.names == [".file.bin.partial", "file.bin"] && keptNames.count == 1)
+        #expect(try mode(of: keptFolder) == 0o700)
         #expect(try String(contentsOf: destination, encoding: .utf8) == "old")
 
         let (progress, statuses) = (Log<TransferProgress>(), Log<Int>())
@@ -75,7 +75,7 @@ struct ResumingTests: DownloadSuite {
         let subscription = provider.request(first).subscribe { Issue.record("An event came after dispose: \($0)") }
         await arrived.next()
         subscription.dispose()
-        #expect(try folder.names == Self.keptNames)
+        #expect(try folder.names == [".file.bin.partial"])
         try await download(server)
         try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=12000-"])
@@ -108,30 +108,38 @@ struct ResumingTests: DownloadSuite {
         try expectOnlyFile(String(repeating: FileAnswer.body, count: 10))
     }
 
-    @Test("A part that ends early is a lost connection that keeps its bytes")
+    @Test("A part that ends early is a lost connection that keeps its bytes, and says what came")
     func earlyEnd() async throws {
         let server = try LoopbackServer(Self.broken, FileAnswer(partCount: 3_000), FileAnswer())
         #expect(try await breakOff(server) == 12_000)
-        #expect(try await breakOff(server) == 15_000)
+        let error = try await #require(throws: APIError.self) { try await download(server) }
+        let sentence = "the server sent bytes 12000-14999 of 20000; the same request asks for the rest (URLError -1005)."
+        #expect(error.description.hasSuffix(sentence) && error.isTransient, "\(error)")
+        try expectKept(FileAnswer.body.prefix(15_000))
         try await download(server)
         try expectOnlyFile()
     }
 
-    @Test("A whole file that was not accepted costs one byte")
+    @Test("A whole file that was not accepted costs one byte if it has gone on, and is not kept if it is new")
     func oneByte() async throws {
-        let server = try LoopbackServer(FileAnswer())
+        let server = try LoopbackServer(FileAnswer(), Self.broken, FileAnswer())
         let refused = endpoint(server).validating { _ in throw URLError(.cannotDecodeContentData) }
         await #expect(throws: URLError.self) { try await provider.request(refused).value }
+        #expect(try folder.names.isEmpty)
+        try await breakOff(server)
+        await #expect(throws: URLError.self) { try await provider.request(refused).value }
+        try expectKept(FileAnswer.body[...])
         try await download(server)
         try expectOnlyFile()
-        #expect(server.ranges == [nil, "bytes=19999-"])
+        #expect(server.ranges == [nil, nil, "bytes=12000-", "bytes=19999-"])
     }
 
     @Test("If the file cannot be moved, the next download goes on, even where nobody may write the destination")
     func notMoved() async throws {
-        let server = try LoopbackServer(FileAnswer())
+        let server = try LoopbackServer(Self.broken, FileAnswer())
         try Data("old".utf8).write(to: destination)
         try #require(chmod(destination.path, 0o440) == 0)
+        try await breakOff(server)
         let blocked = endpoint(server).validating { _ in
             try FileManager.default.removeItem(at: destination)
             try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
@@ -142,7 +150,7 @@ struct ResumingTests: DownloadSuite {
         try FileManager.default.removeItem(at: destination)
         try await download(server)
         try expectOnlyFile()
-        #expect(server.ranges == [nil, "bytes=19999-"])
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=19999-"])
     }
 
     @Test("A redirect to a link that is signed anew each time goes on, and one to another path does not", arguments: [true, false])
@@ -198,7 +206,7 @@ struct ResumingTests: DownloadSuite {
             FileAnswer(headers: ["Content-Range": "", "Content-Type": "multipart/byteranges; boundary=b"]),
             FileAnswer(headers: ["Content-Type": "multipart/byteranges; boundary=b"]), FileAnswer(headers: ["Content-Encoding": "gzip"]),
             FileAnswer(body: FileAnswer.changedBody + "more"), FileAnswer(status: "400 Bad Request"),
-            FileAnswer(status: "412 Precondition Failed"),
+            FileAnswer(status: "412 Precondition Failed"), FileAnswer(status: "200 OK"), FileAnswer(status: "203 Other"),
             FileAnswer(status: "416 Range Not Satisfiable", headers: ["Content-Range": "bytes */20000"]),
             FileAnswer(status: "416 Range Not Satisfiable", headers: ["Content-Range": ""]), FileAnswer(status: "501 Not Implemented"),
         ])
@@ -228,10 +236,75 @@ struct ResumingTests: DownloadSuite {
         try await breakOff(server)
         let other = Endpoint(.get, .url(server.url), query: ["id": 2], downloadingTo: destination).resuming()
         await #expect(throws: APIError.self) { try await provider.request(other).value }
-        #expect(try folder.names == Self.keptNames)
+        try expectKept(FileAnswer.body.prefix(12_000))
         _ = try await provider.request(other).value
         try expectOnlyFile(FileAnswer.changedBody)
         #expect(server.ranges == [nil, nil, nil])
+    }
+
+    // MARK: - What else may come
+
+    private static let page = ["Content-Type": "text/html"]
+
+    @Test(
+        "A page that validating refuses takes none of the kept bytes, with or without an entity tag, and the page of a server takes its place",
+        arguments: [["ETag": "\"page\""], ["ETag": ""], ["ETag": "", "Content-Length": "", "Transfer-Encoding": "chunked"]])
+    func page(headers: [String: String]) async throws {
+        let page = FileAnswer(body: "5\r\nLogin\r\n0\r\n\r\n", ignoresRange: true, headers: headers.merging(Self.page) { $1 })
+        let server = try LoopbackServer(Self.broken, page, FileAnswer())
+        try await breakOff(server)
+        let isFile: @Sendable (APIResponse) throws -> Void = { response in
+            guard response.headers["Content-Type"] == nil else { throw APIError.unacceptableStatus(response) }
+        }
+        await #expect(throws: APIError.self) { try await provider.request(endpoint(server).validating(isFile)).value }
+        try expectKept(FileAnswer.body.prefix(12_000))
+        _ = try await provider.request(endpoint(server).validating(isFile)).value
+        try expectOnlyFile()
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
+
+        let trusting = try LoopbackServer(Self.broken, page)
+        try await breakOff(trusting)
+        try await download(trusting)
+        #expect(try folder.names == ["file.bin"] && String(contentsOf: destination, encoding: .utf8).contains("Login"))
+    }
+
+    @Test("A new version that breaks off takes the place of the old one only with its first byte", arguments: [0, 5_000])
+    func newVersion(count: Int) async throws {
+        let new = FileAnswer(eTag: "\"v2\"", body: FileAnswer.changedBody, breaksOffAfter: count)
+        let server = try LoopbackServer(Self.broken, new)
+        try await breakOff(server)
+        await #expect(throws: APIError.self) { try await download(server) }
+        try expectKept(count == 0 ? FileAnswer.body.prefix(12_000) : FileAnswer.changedBody.prefix(5_000))
+    }
+
+    @Test("A server that sends the same version from its first byte begins the file anew")
+    func ignoredRange() async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(breaksOffAfter: 5_000, ignoresRange: true), FileAnswer())
+        try await breakOff(server)
+        try await breakOff(server)
+        try expectKept(FileAnswer.body.prefix(5_000))
+        try await download(server)
+        try expectOnlyFile()
+    }
+
+    @Test(
+        "A 200 with another range than the whole is not the file, and a range that is the whole or in other units says nothing",
+        arguments: [
+            ("bytes 40-19999/20000", [:], false), ("bytes 0-19999/20001", [:], false), ("bytes 0-19999/*", [:], false),
+            ("bytes 0-19999/20000", [:], true), ("items 0-9/50", [:], true), ("0-9/50", [:], true), ("bytes */20000", [:], false),
+            ("bytes 40-20039/20040", ["Range": "bytes=40-"], true), ("bytes 40-20039/20040", ["Range": "bytes=50-"], false),
+        ] as [(String, HTTPHeaders, Bool)], [false, true])
+    func range(row: (field: String, headers: HTTPHeaders, isFile: Bool), isResuming: Bool) async throws {
+        let (field, headers, isFile) = row
+        if isResuming, !headers.isEmpty { return }
+        let server = try LoopbackServer(FileAnswer(ignoresRange: true, headers: ["Content-Range": field]))
+        try Data("old".utf8).write(to: destination)
+        var endpoint = Endpoint(.get, .url(server.url), headers: headers, downloadingTo: destination)
+        if isResuming { endpoint = endpoint.resuming() }
+        var error: APIError?
+        do { _ = try await provider.request(endpoint).value } catch let thrown { error = thrown as? APIError }
+        #expect(error?.statusCode == (isFile ? nil : 200) && server.requests.count == 1, "\(error as Any)")
+        try expectOnlyFile(isFile ? FileAnswer.body : "old")
     }
 
     // MARK: - Ordinary downloads
@@ -249,7 +322,7 @@ struct ResumingTests: DownloadSuite {
         #expect(try folder.names.isEmpty)
         try await breakOff(server)
         await #expect(throws: APIError.self) { try await download(server) }
-        #expect(try folder.names.isEmpty)
+        try expectKept(FileAnswer.body.prefix(12_000))
         #expect(server.requests.count == 3)
     }
 
