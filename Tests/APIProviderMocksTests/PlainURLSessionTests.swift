@@ -43,7 +43,7 @@ struct PlainURLSessionTests {
                             let send: @Sendable () -> Void = { deliver((try? answer.get()) ?? .never) }
                             if isAtOnce { send() } else { DispatchQueue.global().async(execute: send) }
                             return Disposables.create()
-                        })
+                        }, name: "an answer")
                 })
             for _ in 0..<rounds(20) {
                 #expect(await outcome { session.dataTask(with: request("/a"), completionHandler: $0).resume() }.status == 200)
