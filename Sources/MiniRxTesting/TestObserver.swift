@@ -9,7 +9,9 @@ public final class TestObserver<Element: Sendable>: Disposable {
     ///
     /// Two events are equal if their times and values are. Errors are compared by type and description.
     public enum Event: Sendable {
+        /// The value, and the virtual time since the scheduler was created.
         case success(Element, at: DispatchTimeInterval)
+        /// The error, and the virtual time since the scheduler was created.
         case failure(any Error, at: DispatchTimeInterval)
     }
 

@@ -15,7 +15,7 @@ extension RequestOptions {
     /// character counts as none.
     ///
     /// The closure is called once for each error, on the event's thread: for a refused response, and for an undecodable one, even with a
-    /// status in 200...299.
+    /// status in 200...299. It is not called for an element of a stream, nor for an error that a middleware throws.
     public var errorMessage: (@Sendable (APIResponse) -> String?)? {
         get { self[ErrorMessageKey.self]?.find }
         set { self[ErrorMessageKey.self] = newValue.map { ErrorMessageFinder(find: $0) } }

@@ -21,7 +21,7 @@ extension Endpoint {
     func preparedRequest(
         relativeTo baseURL: BaseURL?, _ encoder: JSONEncoder, mediaType: String?, context: RequestContext?
     ) throws -> PreparedRequest {
-        if let problem = path.problem { throw APIError.invalid(problem) }
+        if let problem = path.problem ?? query.problem { throw APIError.invalid(problem) }
         guard let base = path.url.map({ BaseURL($0) }) ?? baseURL else {
             throw APIError.invalid(
                 "its path \"\(path)\" needs a base URL, but baseURL is nil: give DefaultAPIProvider(baseURL:) a URL with its scheme, as in "

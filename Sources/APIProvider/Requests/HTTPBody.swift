@@ -44,7 +44,10 @@ public struct HTTPBody: Sendable {
 
     /// A form with `parameters`: `application/x-www-form-urlencoded`, by the WHATWG URL standard.
     public static func form(_ parameters: QueryParameters) -> HTTPBody {
-        HTTPBody(contentType: "application/x-www-form-urlencoded") { .data(Data(parameters.formEncoded.utf8)) }
+        HTTPBody(contentType: "application/x-www-form-urlencoded") {
+            if let problem = parameters.problem { throw APIError.invalid(problem) }
+            return .data(Data(parameters.formEncoded.utf8))
+        }
     }
 
     /// The bytes in `data`, with the media type `contentType`.

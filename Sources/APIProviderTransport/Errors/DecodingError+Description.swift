@@ -16,7 +16,7 @@ extension APIResponse {
         }
         let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(partName) is empty where \(expected) was expected \(size)." }
-        let ending = serverMessage.map { ", and says \"\(redactor.message($0))\"" } ?? ""
+        let ending = (serverMessage.map { ", and says \"\(redactor.message($0))\"" } ?? "") + (methodChange.map { "; \($0)" } ?? "")
         let summary = (error as? DecodingError)?.summary(convertsSnakeCase: convertsSnakeCase) ?? error.decodingProblem
         return "\(partName) is not \(expected): \(summary) \(size)\(ending)."
     }
@@ -48,6 +48,10 @@ extension DecodingError {
             return "\((context.codingPath + [key]).text) is missing\(hint)"
         case .dataCorrupted(let context):
             if let mismatch = context.underlyingError as? BodyMismatch { return mismatch.reason }
+            // Foundation leaves the date's key out of the path (Swift 6.3.1).
+            if context.debugDescription == "Expected date string to be ISO8601-formatted." {
+                return "a date\(context.codingPath.isEmpty ? "" : " in \(context.codingPath.text)") is not in ISO 8601"
+            }
             guard context.codingPath.isEmpty else { return "the value at \(context.codingPath.text) is not valid" }
             let isText = context.debugDescription.contains("not valid JSON")
             return isText ? "it is not valid JSON, or a number does not fit its type" : "a value in it is not valid"

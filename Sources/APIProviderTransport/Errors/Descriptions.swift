@@ -30,7 +30,7 @@ extension APIError: CustomStringConvertible {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
             let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            return "The request was not sent: \(reason)\(cause)."
+            return "The request was not sent: \(reason)\(cause).".onOneLine
         case .signedOut:
             return "The request was not completed: its user has signed out."
         case .transport(let request, let underlying):
@@ -39,7 +39,7 @@ extension APIError: CustomStringConvertible {
             return "\(redactor.line(of: request)) failed: \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
-            let reason = (response.redirectFailureReason ?? response.credentialLoss).map { ": \($0)" } ?? ""
+            let reason = (response.redirectFailureReason ?? response.credentialLoss ?? response.methodChange).map { ": \($0)" } ?? ""
             let words = response.redirectFailureReason == nil ? response.serverMessage : nil
             let message = reason + (words.map { ": \"\(redactor.message($0))\"" } ?? "")
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"

@@ -10,8 +10,11 @@ public import Foundation
 /// ```
 ///
 /// A key with `nil` or an empty array is left out. An array repeats the key: `label=a&label=b`. An empty string is sent as `q=`.
+/// An infinite number or `NaN` makes an endpoint's query or form invalid.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
+    /// Why the parameters cannot be sent; `nil` for valid ones.
+    package private(set) var problem: String?
 
     /// Creates parameters with `items`, in order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
@@ -56,7 +59,8 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         set {
             let position = items.firstIndex { $0.name == key } ?? items.endIndex
             items.removeAll { $0.name == key }
-            items.insert(contentsOf: (newValue?.queryValues ?? []).map { URLQueryItem(name: key, value: $0) }, at: position)
+            let texts = texts(of: newValue, for: key)
+            items.insert(contentsOf: texts.map { URLQueryItem(name: key, value: $0) }, at: position)
         }
     }
 
@@ -66,13 +70,23 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     ///   - key: The key.
     ///   - value: The value. `nil` and an empty array add nothing, and an array adds the key once for each element.
     public mutating func append(_ key: String, _ value: (any QueryValue)?) {
-        for value in value?.queryValues ?? [] { items.append(URLQueryItem(name: key, value: value)) }
+        for text in texts(of: value, for: key) { items.append(URLQueryItem(name: key, value: text)) }
+    }
+
+    private mutating func texts(of value: (any QueryValue)?, for key: String) -> [String] {
+        let texts = value?.queryValues ?? []
+        // First the texts, because these casts take long.
+        if let value, texts.contains(where: \.mayBeInfinite), value.isInfiniteNumber {
+            problem = problem ?? "its value for \"\(key)\" is not a finite number"
+        }
+        return texts
     }
 
     /// Returns the parameters in `lhs`, then those in `rhs`. A common key occurs twice.
     public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
         var sum = lhs
         sum.items += rhs.items
+        sum.problem = lhs.problem ?? rhs.problem
         return sum
     }
 
@@ -106,5 +120,22 @@ extension Sequence {
     /// The items in order. A dictionary's items are sorted by key.
     func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
         self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
+    }
+}
+
+extension String {
+    /// Whether this may be the description of an infinite number or `NaN`.
+    fileprivate var mayBeInfinite: Bool { ["nan", "inf"].contains(suffix(3).lowercased()) }
+}
+
+extension QueryValue {
+    /// Whether this is, or contains, an infinite number or `NaN`.
+    fileprivate var isInfiniteNumber: Bool {
+        switch self {
+        case let number as any BinaryFloatingPoint: !number.isFinite
+        case let number as Decimal: number.isNaN
+        case let values as [any QueryValue]: values.contains { $0.isInfiniteNumber }
+        default: false
+        }
     }
 }

@@ -40,6 +40,12 @@ extension APIResponse {
         return "the redirect from \(last.url.origin) to another origin has dropped the credential"
     }
 
+    /// The redirect after which another method than the app's was sent (RFC 9110, section 15.4); `nil` without one.
+    var methodChange: String? {
+        guard let redirected = request.redirectChain.last(where: { $0.method != request.method }) else { return nil }
+        return "the redirect from \(redirected.url.origin) made the \(redirected.method) a \(request.method)"
+    }
+
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or cannot be followed.
     func nextRequest(for sent: PreparedRequest) -> PreparedRequest? {
         guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }
