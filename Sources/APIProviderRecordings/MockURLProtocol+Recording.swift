@@ -59,7 +59,7 @@ extension MockURLProtocol {
             RecordingOptions(
                 hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
             editing: editing, from: transport, filePath: filePath)
-        let outer = current
+        let outer = scopeClass
         return try await withScope(name, isolation: isolation) {
             _ = isolation
             return try await recording.run(

@@ -33,13 +33,19 @@ extension MockURLProtocol {
             case nil: nil
             }
         }
-        set { set(\.response, newValue?.result) }
+        set {
+            if newValue != nil, scope.isEnded(before: "a responseType") { return }
+            set(\.response, newValue?.result)
+        }
     }
 
     /// The fixture for every answer's body. The status is 200, unless ``responseType`` sets another.
     public static var dto: (any MockDTO)? {
         get { defaultAnswer.dto }
-        set { set(\.dto, newValue) }
+        set {
+            if let newValue, scope.isEnded(before: "the fixture \"\(newValue.fileName)\"") { return }
+            set(\.dto, newValue)
+        }
     }
 
     /// Makes the answer to every request without a stub. If the handler throws, the request fails with that error.
@@ -48,6 +54,7 @@ extension MockURLProtocol {
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
         set {
+            if newValue != nil, scope.isEnded(before: "a requestHandler") { return }
             let context = newValue == nil ? nil : TaskLocalContext.current
             // Released after unlocking, because a deinit may run any code.
             _ = scope.contents.withLock { contents in
@@ -89,7 +96,7 @@ extension MockURLProtocol {
         var old = Scope.Contents()
         if scope === Scope.process { old.currentTestStart = .now() }
         scope.contents.withLock {
-            old.limit = $0.limit
+            (old.limit, old.isEnded) = ($0.limit, $0.isEnded)
             swap(&$0, &old)
         }
     }

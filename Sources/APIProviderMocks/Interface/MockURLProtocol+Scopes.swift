@@ -47,7 +47,8 @@ extension MockURLProtocol {
     /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
-    /// After the scope's end, the class has no requests and no stubs. Check them inside the scope.
+    /// After the scope's end, ``requests`` and ``unmatchedRequests`` stay as they were at the end, until the process ends or you call
+    /// ``reset()``. ``verify()`` throws: call it inside the scope.
     public static var current: MockURLProtocol.Type {
         scope.mayBeInOtherConfigurations.withLock { $0 = true }
         return scopeClass
@@ -88,7 +89,7 @@ extension MockURLProtocol {
         let scope = LiveScopes.name(of: self)
         let text = """
             This request's scope\(scope.map { ", \"\($0.name)\"," } ?? "") has ended. Create the provider or the session in the test that uses \
-            it, and wait for its requests there.
+            it, and wait for its requests there.\(LiveScopes.endedScope(of: self).lateAnswersText)
             """
         let shown = request.map { "\n    \(ReceivedRequest($0))" } ?? ""
         return MockFailure(text + shown, isSetupMistake: false, id: -(scope?.number ?? 0))
@@ -98,7 +99,7 @@ extension MockURLProtocol {
     static var scope: Scope {
         guard self == MockURLProtocol.self else {
             // A late callback may still use the class of an ended scope. That must not affect other scopes.
-            return LiveScopes.scope(of: self) ?? Scope(name: "one that has ended", protocolClass: self)
+            return LiveScopes.scope(of: self) ?? LiveScopes.endedScope(of: self)
         }
         return Scope.current ?? Scope.process
     }

@@ -136,7 +136,8 @@ extension MockURLProtocol {
     ///
     /// - Parameters:
     ///   - description: The stub's name in a report: `The stub for a large upload was never used.`
-    ///   - matches: Called on any thread, at most once for a request. Must not send requests; ``StubResponse/handler(_:)`` may.
+    ///   - matches: Called on any thread, at most once for a request. Must not send or cancel
+    ///     requests; ``StubResponse/handler(_:)`` may.
     ///   - times: The number of requests to answer. `nil` means any number.
     ///   - isOptional: Whether the stub may go unused.
     ///   - fileID: The stub's file, for reports.
@@ -189,7 +190,8 @@ extension MockURLProtocol {
     /// - each sequence with answers left;
     /// - each stub with another number of requests than ``Stub/expecting(_:)-(Int)``.
     ///
-    /// If there are answers and no requests, the report says how to create the provider.
+    /// If there are answers and no requests, the report says how to create the provider. After the end of its scope, this method always
+    /// throws.
     ///
     /// Call this method in XCTest:
     ///

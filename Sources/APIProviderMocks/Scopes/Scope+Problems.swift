@@ -16,6 +16,10 @@ extension Scope {
     /// With answers and without requests, the first problem says how to create the provider.
     var problems: [Problem] {
         let contents = contents.withLock { $0 }
+        guard !contents.isEnded else {
+            let text = "The scope \"\(name)\" has ended, and its stubs are gone. Call verify() before its end."
+            return [Problem(text: text + lateAnswersText)]
+        }
         var problems = StubProblems(stubs: Array(zip(contents.stubs, contents.uses)), requests: contents.requests).problems
         guard contents.requests.isEmpty, contents.problems.isEmpty else { return contents.problems + problems }
         let answer = contents.defaultAnswer.name

@@ -32,6 +32,9 @@ final class Scope: Sendable {
         var failures: Set<Int> = []
         /// When the current test began: in the process's scope, at the last `reset`.
         var currentTestStart = DispatchTime(uptimeNanoseconds: 0)
+        var isEnded = false
+        /// What was set up after the end, for the errors of late requests.
+        var lateAnswers: [String] = []
     }
 
     let name: String
@@ -67,7 +70,9 @@ final class Scope: Sendable {
 
     func add(_ stub: Stub) -> Stub {
         var stub = stub
-        stub.allRequests = { [weak self] in self?.contents.withLock(\.requests) ?? [] }
+        guard !isEnded(before: "the stub \(stub)") else { return stub }
+        // The stub keeps the scope, until `end` removes the stub.
+        stub.allRequests = { self.contents.withLock(\.requests) }
         contents.withLock {
             $0.stubs.append(stub)
             $0.uses.append(0)
@@ -75,7 +80,38 @@ final class Scope: Sendable {
         return stub
     }
 
-    func add(_ source: AnswerSource) { contents.withLock { $0.sources.append(source) } }
+    func add(_ source: AnswerSource) {
+        guard !isEnded(before: "a recording") else { return }
+        contents.withLock { $0.sources.append(source) }
+    }
+
+    // MARK: - Ending
+
+    /// Forgets the answers, and keeps the requests.
+    func end() {
+        // Released after unlocking.
+        var old = Contents()
+        contents.withLock { contents in
+            swap(&contents, &old)
+            (contents.requests, contents.removedRequestCount) = (old.requests, old.removedRequestCount)
+            (contents.baseURL, contents.encoder, contents.isEnded) = (old.baseURL, old.encoder, true)
+        }
+    }
+
+    /// Whether the scope has ended. Then notes `answer` for the errors of late requests.
+    func isEnded(before answer: @autoclosure () -> String) -> Bool {
+        guard contents.withLock(\.isEnded) else { return false }
+        let answer = answer()
+        contents.withLock { $0.lateAnswers.append(answer) }
+        LiveScopes.keepEnded(self)
+        return true
+    }
+
+    /// A sentence about what was set up after the end; empty without any.
+    var lateAnswersText: String {
+        let answers = contents.withLock(\.lateAnswers)
+        return answers.isEmpty ? "" : " What was set up after its end answers nothing: \(answers.joined(separator: ", "))."
+    }
 
     /// Whether a request at this `time` belongs to the current test.
     func belongsToCurrentTest(_ time: DispatchTime) -> Bool { self !== Scope.process || contents.withLock(\.currentTestStart) <= time }
@@ -147,6 +183,11 @@ final class Scope: Sendable {
 
     /// - Parameter reason: The sources' reason for not answering.
     private func failure(of lines: RequestLines, _ reason: String? = nil) -> Choice {
+        // The scope may have ended since the request came.
+        if contents.withLock(\.isEnded), let mock = protocolClass as? MockURLProtocol.Type {
+            let failure = mock.endedScopeFailure(of: lines.request.prepared)
+            return (ResponseFactory { _ in .failure(failure) }, lines.request, nil)
+        }
         let stubs = contents.withLock { Array(zip($0.stubs, $0.uses)) }
         let report = UnansweredReport(
             request: lines, stubs: stubs, scope: shownName, reason: reason,

@@ -77,7 +77,7 @@ struct MistakeTests {
     @Test("The error of a request without an answer that a test throws is one issue, from a provider and from a session of its own")
     func thrown() async throws {
         let senders: [@Sendable () async throws -> Void] =
-            Way.allCases.map { way in
+            Way.allCases.map { way -> @Sendable () async throws -> Void in
                 { _ = try await way.provider.request(Endpoint<Data>(.get, "/a")).value }
             } + [{ _ = try await URLSession(configuration: MockURLProtocol.configuration).data(for: URLRequest(url: example)) }]
         for send in senders {
@@ -131,7 +131,7 @@ struct MistakeTests {
             let other = MockURLProtocol.withScope("another test") { MockURLProtocol.current }
             let error = try await provider.failure(of: Endpoint<Data>(.post, "/a"))
             #expect(error.description.contains(#"This request's scope, "ended", has ended"#), "\(error)")
-            #expect(other.problems.isEmpty)
+            #expect(!other.problems.contains { $0.text.contains("Create the provider") })
         }
         #expect(issues.count == 1 && issues[0].text.contains("Create the provider or the session in the test"), "\(issues)")
         // Nobody's task has sent this one.

@@ -123,6 +123,37 @@ struct OwnRequestTests {
         #expect(progress.entries.last == 9)
     }
 
+    @Test("What a closure of the app makes anew hides the secrets of the request that it gets", arguments: 0..<4)
+    func secrets(closure: Int) async throws {
+        let transport = ClosureTransport { request in
+            let isOld = request.url.path == "/old"
+            let body = isOld ? "" : #"{"message":"bad key abcdef123456"}"#
+            return .just(
+                APIResponse(
+                    to: request, statusCode: isOld ? 302 : 400,
+                    headers: isOld ? ["Location": "/new"] : ["Content-Type": "application/json"],
+                    data: Data(body.utf8)))
+        }
+        let authentication = AuthenticationMiddleware("token", apply: { $1 = PreparedRequest(.get, $1.url, headers: ["X-Token": $0]) }) {
+            _ in
+            .error(TestError("no"))
+        }
+        let hiding = ClosureMiddleware { request, next in
+            var request = request
+            request.hide("abcdef123456")
+            return next(request)
+        }
+        let middleware = ClosureMiddleware { request, next in next(PreparedRequest(.get, request.url)) }
+        let middlewares: [[any Middleware]] = [[hiding], [hiding], [hiding, middleware], [hiding, authentication]]
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: middlewares[closure])
+        let endpoint = Endpoint<Data>(.get, closure == 0 ? "/old" : "/new")
+            .option(\.redirectPolicy, .decide { next, _ in PreparedRequest(.get, next.url) })
+            .adapting { if closure == 1 { $0 = PreparedRequest(.get, $0.url) } }
+        let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
+        #expect(error.description.contains("bad key …"), "\(error)")
+        #expect(!error.description.contains("abcdef"), "\(error)")
+    }
+
     @Test("Each attempt of a retry has all options")
     func attempts() async throws {
         let clock = TestScheduler()
