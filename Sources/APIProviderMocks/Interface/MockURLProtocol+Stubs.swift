@@ -55,14 +55,14 @@ extension MockURLProtocol {
     /// MockURLProtocol.stub(UserRequest(login: "nobody"), times: 1, respond: .status(404))
     /// ```
     ///
-    /// The stub answers for any host, unless the endpoint has an absolute URL or the stub a base URL: the provider's with `for: provider`,
-    /// the parameter `baseURL`, or the property ``baseURL`` for all later stubs. A provider's base URL with a path, such as
-    /// `https://api.example.com/v3`, needs one of these.
+    /// The stub answers for any host, unless the endpoint has an absolute URL. If the provider's base URL has a path, such as
+    /// `https://api.example.com/v3`, set the property ``baseURL`` before, for example in a suite's `init`. For one stub, pass the provider as
+    /// `for:`, or a `baseURL`.
     ///
     /// JSON and forms are compared by their values, other bodies by their bytes. Other query items do not matter. An invalid request is no
     /// error here: the report on an unanswered request names the mistake.
     ///
-    /// `for: provider` also takes the provider's encoder. Or set ``encoder`` for all later stubs.
+    /// For a provider with an encoder, set ``encoder`` likewise. `for:` takes that from the provider, too.
     ///
     /// - Parameters:
     ///   - request: The request with the expected method, path, query and body.
