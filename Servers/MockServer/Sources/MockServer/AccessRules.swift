@@ -17,6 +17,9 @@ struct AccessRules: Sendable {
         guard let host = request.host, host.isAddress || host == "localhost" || host == hostName else {
             return (403, "The Host must be an IP address, localhost, or the name given by --host.")
         }
+        if let coding = request.headers["Transfer-Encoding"]?.lowercased(), coding != "chunked" {
+            return (501, "The only Transfer-Encoding is chunked.")
+        }
         let isControl = request.isControl
         if let origin = request.headers["Origin"] {
             if isControl { return (403, "Web pages cannot use /__mock.") }
@@ -80,8 +83,9 @@ extension ServerRequest {
     /// The `Host` in lower case, without its port and brackets.
     fileprivate var host: String? {
         guard let field = headers["Host"]?.lowercased() else { return nil }
-        if field.hasPrefix("["), let end = field.firstIndex(of: "]") { return String(field[field.index(after: field.startIndex)..<end]) }
-        return String(field.prefix { $0 != ":" })
+        let port = field.lastIndex(of: ":").map { field[$0...] } ?? ""
+        let host = field.dropLast(port.dropFirst().allSatisfy(\.isNumber) ? port.count : 0)
+        return host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host.contains(":") ? nil : String(host)
     }
 }
 

@@ -52,13 +52,14 @@ struct Connection {
     }
 
     private mutating func refuse(_ error: HTTPParserError) async throws {
-        let isTooLarge = error == .headerOverflow
-        _ = try await send(
-            .text(
-                isTooLarge ? 431 : 400,
-                isTooLarge
-                    ? "A header field has at most 80 KB, and a request at most 256 fields."
-                    : "The request cannot be read (\(error)). A target has only ASCII characters: escape others.", isLast: true))
+        let hint =
+            switch error {
+            case .headerOverflow: "A field and a target have at most 80 KB each, and a head has at most 256 fields and 2 MB."
+            case .invalidURL: "A target has only ASCII characters: escape others."
+            case .invalidMethod: "Methods are in capital letters, and there is no TLS."
+            default: ""
+            }
+        _ = try await send(.text(error == .headerOverflow ? 431 : 400, "The request cannot be read (\(error)). \(hint)", isLast: true))
     }
 
     // MARK: - The body of a request
@@ -66,7 +67,8 @@ struct Connection {
     /// - Returns: `nil` if it is too large.
     private mutating func readBody() async throws -> Data? {
         if let size = head.headers.first(name: "Content-Length").flatMap({ Int($0) }), size > Self.maximumBodySize { return nil }
-        if head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
+        let hasBody = head.headers.contains(name: "Content-Length") || head.headers.contains(name: "Transfer-Encoding")
+        if hasBody, head.version == .http1_1, head.headers.first(name: "Expect")?.lowercased() == "100-continue" {
             try await write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
         }
         var body = Data()

@@ -1,6 +1,7 @@
 """The program as programs in other languages use it: python3 -m unittest test_server, with MOCK_SERVER=path of the program."""
 import base64
 import concurrent.futures
+import glob
 import http.client
 import json
 import os
@@ -8,6 +9,7 @@ import resource
 import select
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -45,6 +47,16 @@ class Server:
             self.process.kill()
             raise AssertionError(f"{signal.Signals(number).name} does not end it. " + self.process.communicate()[1])
         return self.process.returncode, errors
+
+    def open_sockets(self):
+        """The number of sockets, with those that listen. 0 where the system does not tell."""
+        count = 0
+        for path in glob.glob(f"/proc/{self.process.pid}/fd/*"):
+            try:
+                count += os.readlink(path).startswith("socket:")
+            except FileNotFoundError:
+                pass
+        return count
 
     def request(self, method, path, body=None, headers={}, connection=None):
         own = None if connection else http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
@@ -496,10 +508,20 @@ class Files(unittest.TestCase):
         self.assertEqual(fails("--help")[0], 0)
 
     def test_a_taken_port_is_a_sentence(self):
-        with Server() as server:
-            code, output, errors = fails("--port", server.port)
+        def check(port):
+            code, output, errors = fails("--port", port)
             self.assertEqual((code, output), (1, ""))
             self.assertIn("another program uses this port", errors)
+
+        with Server() as server:
+            check(server.port)
+        try:
+            with socket.create_server(("::1", 0), family=socket.AF_INET6) as other:
+                check(other.getsockname()[1])
+        except OSError:
+            pass  # This machine has no IPv6.
+        code, _, errors = fails("--host", "192.0.2.1", "--port", 0)
+        self.assertEqual((code, "--port" in errors), (1, False))
 
     def test_both_signals_end_it_with_0_as_soon_as_it_listens(self):
         def stop(number):
@@ -655,7 +677,8 @@ class Pages(unittest.TestCase):
 
     def test_a_foreign_host_is_refused(self):
         with Server() as server:
-            for host in ["evil.example", "localhost.evil.example", "1.2.3.4.evil.example", "999.1.1.1", ""]:
+            for host in ["evil.example", "localhost.evil.example", "1.2.3.4.evil.example", "999.1.1.1", "", "[::1]evil.example", "[evil.example]",
+                         "localhost:evil.example", "localhost@evil.example", "localhost\r\nHost: evil.example", "::1:80", "[::1", "[::1]:80:80"]:
                 self.assertIn(" 403 ", server.raw(f"GET /__mock/health HTTP/1.1\r\nHost: {host}\r\n\r\n").split("\r\n")[0])
             self.assertIn(" 403 ", server.raw("GET / HTTP/1.1\r\n\r\n").split("\r\n")[0])
             for host in ["localhost", "LOCALHOST:1", "127.0.0.1:1", "[::1]:1", "10.0.2.2:8080"]:
@@ -751,6 +774,97 @@ class Connections(unittest.TestCase):
                 self.assertEqual(connection.recv(100), b"HTTP/1.1 100 Continue\r\n\r\n")
                 connection.sendall(b"a" * 9000)
                 self.assertIn(b" 204 ", connection.recv(100))
+
+    def test_a_client_is_told_to_go_on_only_if_it_waits_with_a_body(self):
+        with Server() as server:
+            for method in ["GET", "POST"]:
+                server.stub(method, "/a", {"status": 204})
+            for head, count in [("POST /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-Continue", 1), ("POST /a HTTP/1.0\r\nContent-Length: 3\r\nExpect: 100-continue", 0),
+                                ("GET /a HTTP/1.1\r\nExpect: 100-continue", 0), ("POST /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: other", 0),
+                                ("POST /a HTTP/1.1\r\nContent-Length: 3\r\nExpect: 100-continue\r\nOrigin: https://evil.example", 0)]:
+                body = "abc" if "POST" in head else ""
+                text = server.raw(f"{head}\r\nHost: localhost\r\nConnection: close\r\n\r\n{body}")
+                with self.subTest(head=head):
+                    self.assertEqual((text.count(" 100 Continue"), text.count("HTTP/1.1 204")), (count, 0 if "evil" in head else 1))
+
+    def test_what_cannot_be_read_is_a_400_with_a_sentence(self):
+        with Server() as server:
+            server.stub("POST", "/a", {})
+            host, length = "Host: localhost\r\n", "Content-Length: 3\r\n"
+            for text, part in [
+                (f"POST /a HTTP/1.1\r\n{host}{length}Content-Length: 4\r\n\r\nabcd", ""), (f"POST /a HTTP/1.1\r\n{host}{length}{length}\r\nabc", ""),
+                (f"POST /a HTTP/1.1\r\n{host}Content-Length: 3, 3\r\n\r\nabc", ""), (f"POST /a HTTP/1.1\r\n{host}Content-Length: +3\r\n\r\nabc", ""),
+                (f"POST /a HTTP/1.1\r\n{host}{length}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", ""),
+                (f"POST /a HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n{length}\r\n0\r\n\r\n", ""),
+                (f"POST /a HTTP/1.1\r\n{host}Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", ""),
+                (f"POST /a HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n3\r\nabcd\r\n0\r\n\r\n", "body"), (f"GET /a HTTP/1.1\n{host}\n", ""),
+                (f"GET /a HTTP/1.1\r\n{host}X: a\r\n b\r\n\r\n", ""), (f"GET /a HTTP/1.1\r\n{host}X: a\0b\r\n\r\n", ""), ("GET /a\r\n\r\n", ""),
+                (f"GET /\u00e9 HTTP/1.1\r\n{host}\r\n", "ASCII"), (f"get /a HTTP/1.1\r\n{host}\r\n", "capital letters"), (f"GET / HTTP/2.0\r\n{host}\r\n", ""),
+                ("\x16\x03\x01\0\xa5\x01\0\0\xa1\x03\x03", "TLS"), (f"GET http://localhost/ HTTP/1.1\r\n{host}\r\n", "slash"), ("GET / HT", ""),
+                (f"POST /a HTTP/1.1\r\n{host}Content-Length: 30\r\n\r\nabc", "body"), (f"OPTIONS * HTTP/1.1\r\n{host}\r\n", "slash"),
+            ]:
+                answer = server.raw(text, finish=True)
+                with self.subTest(text=text):
+                    self.assertEqual((answer[:13], answer.count("HTTP/1.1")), ("HTTP/1.1 400 ", 1))
+                    self.assertIn("\r\nConnection: close\r\n", answer)
+                    self.assertIn(part, answer.partition("\r\n\r\n")[2])
+            self.assertIn(" 501 ", server.raw(f"POST /a HTTP/1.1\r\n{host}Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n")[:13])
+            self.assertEqual(server.control("GET", "/requests")[1]["requests"], [])
+
+    def test_large_heads_pass_or_are_a_431(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"status": 204})
+            for fields, status in [("X: " + "a" * 8_000, 204), ("Cookie: " + "; ".join(f"name{i}={'v' * 90}" for i in range(650)), 204), ("X: " + "a" * 90_000, 431),
+                                   ("\r\n".join(f"X-{i}: a" for i in range(250)), 204), ("\r\n".join(f"X-{i}: a" for i in range(300)), 431),
+                                   ("\r\n".join(f"X-{i}: {'a' * 20_000}" for i in range(150)), 431)]:
+                begun = time.monotonic()
+                answer = server.raw(f"GET /a HTTP/1.1\r\nHost: localhost\r\n{fields}\r\nConnection: close\r\n\r\n")
+                with self.subTest(fields=fields[:30]):
+                    self.assertIn(f"HTTP/1.1 {status} ", answer)
+                    self.assertLess(time.monotonic() - begun, 5)
+            self.assertIn(" 431 ", server.raw(f"GET /{'a' * 90_000} HTTP/1.1\r\nHost: localhost\r\n\r\n")[:13])
+
+    def test_answers_come_in_the_order_of_pipelined_requests(self):
+        with Server() as server:
+            server.stub("GET", "/slow", {"text": "slow", "delay": 0.2})
+            server.stub("GET", "/fast", {"text": "fast"})
+            requests = [f"GET /{path} HTTP/1.1\r\nHost: localhost\r\n" for path in ["slow", "fast", "slow"]]
+            text = server.raw("\r\n".join(requests) + "\r\nnonsense\r\n\r\n")
+            self.assertEqual([line[:4] for line in text.split("\r\n\r\n")[1:4]], ["slow", "fast", "slow"])
+            self.assertEqual((text.count("HTTP/1.1 200 "), text.count("HTTP/1.1 400 ")), (3, 1))
+            # What stands behind the last request of a connection is no request.
+            text = server.raw(requests[1] + "Connection: close\r\n\r\n" + requests[1] + "\r\n")
+            self.assertEqual(text.count("HTTP/1.1"), 1)
+            text = server.raw(requests[1] + "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n" + requests[1] + "\r\n")
+            self.assertEqual((text.count("HTTP/1.1"), text.endswith("fast")), (1, True))
+
+    def test_a_client_may_finish_sending_before_it_reads(self):
+        with Server() as server:
+            server.stub("POST", "/a", {"text": "late", "delay": 0.2})
+            text = server.raw("POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", finish=True)
+            self.assertTrue(text.endswith("late"))
+
+    def test_fields_of_one_name_are_joined_and_bytes_of_other_charsets_pass(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"status": 204}, headers={"Accept": "a/b, c/d"})
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost\r\nAccept: a/b\r\nAccept: c/d\r\nX-Name: Jos\xe9\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
+                self.assertIn(b" 204 ", connection.recv(1000)[:13])
+            self.assertEqual(server.control("GET", "/requests")[1]["requests"][0]["headers"]["Accept"], "a/b, c/d")
+
+    def test_a_client_that_leaves_cancels_its_answer(self):
+        with Server() as server:
+            server.stub("GET", "/stream", {"events": ["a"] * 10_000, "delay": 0.05})
+            for index in range(50):
+                connection = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+                connection.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                connection.recv(10)
+                if index % 2:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                connection.close()
+            deadline = time.monotonic() + 30
+            while server.open_sockets() > 2:
+                self.assertLess(time.monotonic(), deadline)
 
     def test_what_is_no_request_is_refused_and_the_server_goes_on(self):
         with Server() as server:
