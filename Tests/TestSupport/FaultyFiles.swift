@@ -7,6 +7,9 @@ package enum FaultyFiles {
     private static let folders = Locked<[String: Faults]>([:])
     private static let readOnly = Locked<Set<String>>([])
     private static let vanishing = Locked<Set<String>>([])
+    package enum Call: Sendable { case write, synchronize }
+
+    private static let slow = Locked<[String: (call: Call, began: Signals<Void>, goOn: DispatchSemaphore)]>([:])
     private static let interrupted = Locked<Set<Int32>>([])
 
     /// Runs `body`, in which each call on a file in `folder` may fail.
@@ -38,6 +41,26 @@ package enum FaultyFiles {
         vanishing.withLock { _ = $0.insert(prefix) }
         defer { vanishing.withLock { _ = $0.remove(prefix) } }
         return try await body()
+    }
+
+    /// Runs `body`, in which the first call of one kind on a file of `folder` begins, and goes on when `goOn` is called.
+    package static func withSlow(
+        _ call: Call, _ folder: URL, _ body: (_ began: Signals<Void>, _ goOn: () -> Void) async throws -> Void
+    ) async rethrows {
+        let (prefix, began, semaphore) = (prefix(of: folder), Signals<Void>(), DispatchSemaphore(value: 0))
+        slow.withLock { $0[prefix] = (call, began, semaphore) }
+        try await body(began) { semaphore.signal() }
+    }
+
+    fileprivate static func waitIfSlow(_ call: Call, _ descriptor: Int32) {
+        guard slow.withLock({ !$0.isEmpty }) else { return }
+        let path = path(of: descriptor)
+        let entry = slow.withLock { slow in
+            slow.first { path.hasPrefix($0.key) && $0.value.call == call }.flatMap { slow.removeValue(forKey: $0.key) }
+        }
+        guard let entry else { return }
+        entry.began.send(())
+        entry.goOn.wait()
     }
 
     fileprivate static func removeIfVanishing(_ descriptor: Int32) {
@@ -123,7 +146,8 @@ func faultyOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) ->
 
 @_cdecl("write")
 func faultyWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
-    FaultyFiles.fails(descriptor) ? fail(ENOSPC) : nextWrite(descriptor, bytes, count)
+    FaultyFiles.waitIfSlow(.write, descriptor)
+    return FaultyFiles.fails(descriptor) ? fail(ENOSPC) : nextWrite(descriptor, bytes, count)
 }
 
 /// Has the symbol of Swift's `open` without a mode.
@@ -170,6 +194,7 @@ func faultyChangeMode(_ descriptor: Int32, _ mode: mode_t) -> Int32 {
 /// A signal interrupts each first call.
 @_cdecl("fsync")
 func faultySynchronize(_ descriptor: Int32) -> Int32 {
+    FaultyFiles.waitIfSlow(.synchronize, descriptor)
     if FaultyFiles.isInterrupted(descriptor) { return fail(EINTR) }
     return FaultyFiles.fails(descriptor) ? fail(EIO) : nextSynchronize(descriptor)
 }

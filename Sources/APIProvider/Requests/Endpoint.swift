@@ -123,7 +123,7 @@ struct EndpointConfiguration: Sendable {
     var isResuming = false
     /// The destination of one request to `url`.
     func newDestination(for url: URL) throws -> BodyDestination {
-        if let file = destination.file { return .file(file, Download(resumableURL: isResuming ? url : nil)) }
+        if let file = destination.file { return .file(file, isResuming ? Download(resuming: url, to: file) : Download()) }
         if isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
         return destination
     }

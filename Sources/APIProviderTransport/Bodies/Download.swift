@@ -1,21 +1,26 @@
 package import Foundation
 package import MiniRx
 
-/// A request's download: passes on whether a file has come, because a middleware may replace the response, and ends the attempts.
+/// A request's download: tells whether a file has come, because a middleware may replace the response, and keeps the bytes of attempts.
 package final class Download: Sendable {
     private struct State {
         var hasFile = false
-        /// The last attempt's right to its folder, and the locked folder, until the request's end.
-        var claim: Claim?
+        /// The last attempt's folder, locked until the request's end.
         var kept: KeptFolder?
         var isEnded = false
     }
 
-    /// The URL of an endpoint that keeps a failed download's bytes; otherwise `nil`.
-    package let resumableURL: URL?
+    /// Where a download that goes on comes from and goes to, and the queue that opens and leaves its folder.
+    private let resuming: (endpoint: URL, destination: URL, queue: DispatchQueue)?
     private let state = Locked(State())
 
-    package init(resumableURL: URL? = nil) { self.resumableURL = resumableURL }
+    /// Creates an ordinary download.
+    package init() { resuming = nil }
+
+    /// Creates a download that keeps the bytes of a failed request.
+    package init(resuming endpoint: URL, to destination: URL) {
+        resuming = (endpoint, destination, KeptFolder.queue(for: destination))
+    }
 
     /// Whether the transport has a file for the latest response.
     package var hasFile: Bool {
@@ -27,41 +32,25 @@ package final class Download: Sendable {
 
     var kept: KeptFolder? { state.withLock(\.kept) }
 
-    /// Begins another attempt. The event has the header fields of a request for the rest; `nil` without earlier bytes.
+    /// Begins another attempt, after the end of an earlier request's. The event has the header fields of a request for the rest, or `nil`
+    /// without earlier bytes. Fails with the reason, such as another download to the same file.
     ///
-    /// Waits for the last write of an ended attempt in this process. Fails with the reason, such as another download to the same file.
-    func beginAttempt(_ destination: URL, _ endpoint: URL) -> Single<HTTPHeaders?> {
-        endAttempt(inBackground: false)
+    /// Returns `nil` for an ordinary download.
+    func beginAttempt() -> Single<HTTPHeaders?>? {
+        guard let (endpoint, destination, queue) = resuming else { return nil }
         return .create { [self] observer in
-            do { open(try Claim(to: destination), endpoint, observer) } catch { observer(.failure(error)) }
+            queue.async { [self] in
+                leave(isRefused: hasFile)
+                let rest = Result {
+                    if state.withLock(\.isEnded) { throw URLError(.cancelled) }
+                    let folder = try APIError.explainingDestination { try KeptFolder.open(for: destination, endpoint: endpoint) }
+                    state.withLock { $0.kept = folder }
+                    return folder?.openRest()
+                }
+                DispatchQueue.global().async { observer(rest) }
+            }
             return Disposables.create()
         }
-    }
-
-    private func open(_ claim: Claim, _ endpoint: URL, _ observer: @escaping Single<HTTPHeaders?>.SingleObserver) {
-        do {
-            try adopt(claim)
-            if let other = try APIError.explainingDestination(claim.take) {
-                return other.notify(queue: .global()) { [self] in open(claim, endpoint, observer) }
-            }
-            let folder = try APIError.explainingDestination { try KeptFolder.open(claim, endpoint: endpoint) }
-            let rest = folder?.openRest()
-            try adopt(claim, folder)
-            observer(.success(rest))
-        } catch {
-            observer(.failure(error))
-        }
-    }
-
-    private func adopt(_ claim: Claim, _ kept: KeptFolder? = nil) throws {
-        let isEnded = state.withLock { state in
-            (state.claim, state.kept) = (claim, kept)
-            return state.isEnded
-        }
-        guard isEnded else { return }
-        // The request was disposed meanwhile.
-        endAttempt(inBackground: true)
-        throw URLError(.cancelled)
     }
 
     /// The request succeeded: nothing needs to stay.
@@ -71,15 +60,15 @@ package final class Download: Sendable {
     ///
     /// - Parameter isDisposed: Whether the caller must not wait for the disk.
     package func end(isDisposed: Bool) {
-        state.withLock { $0.isEnded = true }
-        endAttempt(inBackground: isDisposed)
+        guard let queue = resuming?.queue else { return }
+        let isRefused = state.withLock { state in
+            state.isEnded = true
+            return state.hasFile
+        }
+        if isDisposed { queue.async { [self] in leave(isRefused: isRefused) } } else { queue.sync { leave(isRefused: isRefused) } }
     }
 
-    private func endAttempt(inBackground: Bool) {
-        let (claim, kept) = state.withLock { ($0.claim.take(), $0.kept.take()) }
-        claim?.end()
-        kept?.end(inBackground: inBackground)
-    }
+    private func leave(isRefused: Bool) { state.withLock { $0.kept.take() }?.leave(isRefused: isRefused) }
 }
 
 extension Single {

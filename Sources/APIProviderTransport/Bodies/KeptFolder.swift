@@ -19,21 +19,23 @@ package final class KeptFolder: Sendable {
         var isAccepted = false
     }
 
-    private let claim: Claim
+    private let (destination, target): (URL, PartialFile.Target)
     private let descriptor: Int32
     /// A hash of the endpoint's URL.
     private let endpoint: String
     private let state = Locked(State())
 
-    private init(_ claim: Claim, _ descriptor: Int32, _ endpoint: URL?) {
-        (self.claim, self.descriptor, self.endpoint) = (claim, descriptor, endpoint?.absoluteString.fileNameHash ?? "")
+    private init(_ destination: URL, _ target: PartialFile.Target, _ descriptor: Int32, _ endpoint: URL?) {
+        (self.destination, self.target, self.descriptor) = (destination, target, descriptor)
+        self.endpoint = endpoint?.absoluteString.fileNameHash ?? ""
     }
 
-    private var destination: URL { claim.destination }
-    private var target: PartialFile.Target { claim.target }
-    private var path: String { target.keptFolder }
-
     // MARK: - The folder
+
+    private static let queues = (0..<16).map { DispatchQueue(label: "APIProvider.KeptFolder.\($0)") }
+
+    /// The queue on which this destination's folder is opened and left: so the next request waits for the last write of an ended one.
+    static func queue(for destination: URL) -> DispatchQueue { queues[destination.path.hashValue & 15] }
 
     /// Opens and locks the folder.
     ///
@@ -42,55 +44,45 @@ package final class KeptFolder: Sendable {
     ///   - attempts: How often another attempt may remove the folder between opening and locking.
     /// - Returns: `nil` if there is no such folder: something else may be in its place, or the file system has no locks.
     /// - Throws: An error with the reason, such as another download to the same file.
-    static func open(_ claim: Claim, endpoint: URL?, attempts: Int = 10) throws -> KeptFolder? {
-        let path = claim.target.keptFolder
-        if endpoint != nil, mkdir(path, 0o700) == 0 {
-            excludeFromBackups(path)
+    static func open(for destination: URL, endpoint: URL?, attempts: Int = 10) throws -> KeptFolder? {
+        let target = try PartialFile.Target(of: destination)
+        if endpoint != nil, mkdir(target.keptFolder, 0o700) == 0 {
+            target.excludeKeptFolderFromBackups()
         } else if endpoint != nil, ![EEXIST, ENAMETOOLONG].contains(errno) {
-            throw CocoaError.writing(claim.destination, errno)
+            throw CocoaError.writing(destination, errno)
         }
-        let descriptor = Foundation.open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            return endpoint != nil && errno == ENOENT && attempts > 0
-                ? try open(claim, endpoint: endpoint, attempts: attempts - 1) : nil
-        }
-        var isOpen = false
-        defer { if !isOpen { close(descriptor) } }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK { throw CocoaError.otherDownload(to: claim.destination) }
-            rmdir(path)
+        let descriptor = Foundation.open(target.keptFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        let isMissing = descriptor < 0 ? errno == ENOENT : false
+        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
+            let status = PartialFile.status(of: descriptor, at: target.keptFolder)
+            if status?.st_uid == geteuid() { return KeptFolder(destination, target, descriptor, endpoint) }
+            close(descriptor)
+            guard status == nil else { return nil }
+        } else if descriptor >= 0 {
+            let isLocked = errno == EWOULDBLOCK
+            close(descriptor)
+            if isLocked { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
+            rmdir(target.keptFolder)
+            return nil
+        } else if !isMissing {
             return nil
         }
-        // An ended attempt may have removed the folder before the locking.
-        guard let status = PartialFile.status(of: descriptor, at: path) else {
-            return attempts > 0 ? try open(claim, endpoint: endpoint, attempts: attempts - 1) : nil
-        }
-        guard status.st_uid == geteuid() else { return nil }
-        isOpen = true
-        return KeptFolder(claim, descriptor, endpoint)
-    }
-
-    private static func excludeFromBackups(_ path: String) {
-        #if canImport(Darwin)
-        var (folder, values) = (URL(fileURLWithPath: path, isDirectory: true), URLResourceValues())
-        values.isExcludedFromBackup = true
-        try? folder.setResourceValues(values)
-        #endif
+        // An ended attempt may have removed the folder.
+        return endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
     }
 
     /// Removes all bytes kept for `destination`.
     package static func remove(for destination: URL) throws {
-        let claim = try Claim(to: destination)
-        while let other = try claim.take() { other.wait() }
-        guard let folder = try open(claim, endpoint: nil) else { return }
-        folder.accept()
-        folder.settle()
-        if access(folder.path, F_OK) == 0 {
+        try queue(for: destination).sync {
+            guard let folder = try open(for: destination, endpoint: nil) else { return }
+            folder.accept()
+            folder.leave(isRefused: false)
+            guard access(folder.target.keptFolder, F_OK) == 0 else { return }
             throw CocoaError.writing(destination, .fileWriteNoPermission, "its hidden folder cannot be removed")
         }
     }
 
-    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? [] }
+    private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: target.keptFolder)) ?? [] }
 
     private func removeFiles(except kept: String? = nil) {
         for name in names where kept.map(name.hasSameBytes) != true { unlinkat(descriptor, name, 0) }
@@ -104,9 +96,11 @@ package final class KeptFolder: Sendable {
         for name in names {
             var status = stat()
             // A killed process may leave two versions.
-            let date = try? FileManager.default.attributesOfItem(atPath: "\(path)/\(name)")[.modificationDate] as? Date
+            let date = try? FileManager.default.attributesOfItem(atPath: "\(target.keptFolder)/\(name)")[.modificationDate] as? Date
             guard let version = KeptVersion(name: name), version.endpoint == endpoint, version.isWhole, let date, date > last,
-                fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.isOwnFile, 1...version.length ~= Int64(status.st_size)
+                fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
+                status.st_uid == geteuid(),
+                status.st_nlink == 1, 1...version.length ~= Int64(status.st_size)
             else { continue }
             (found, last) = ((name, version, Int64(status.st_size)), date)
         }
@@ -155,25 +149,15 @@ package final class KeptFolder: Sendable {
     /// The response was accepted: nothing is needed any more.
     func accept() { state.withLock { $0.isAccepted = true } }
 
-    // MARK: - The end
-
-    /// Ends the attempt: at once, or after a running write.
-    func end(inBackground: Bool) {
-        let end: @Sendable () -> Void = { [self] in
-            if let file = state.withLock(\.written)?.file { file.release { self.settle() } } else { settle() }
-        }
-        if inBackground { DispatchQueue.global().async(execute: end) } else { end() }
-    }
-
-    /// Leaves one file, and unlocks the folder. An empty folder is removed.
-    private func settle() {
+    /// Ends the attempt, after a running write: leaves one file, and unlocks the folder. An empty folder is removed.
+    ///
+    /// - Parameter isRefused: Whether a whole file was not accepted, such as a page that asks to sign in.
+    func leave(isRefused: Bool) {
         let (written, isAccepted) = state.withLock { ($0.written, $0.isAccepted) }
         if isAccepted {
             removeFiles()
         } else if let (file, version, isNew) = written {
-            // A new version that is whole was refused, as a page that asks to sign in.
-            let isRefused = isNew && file.isFinished
-            if !isRefused, file.hasBytes, let isSynchronized = try? file.synchronize() {
+            if !(isNew && isRefused), file.hasBytes, let isSynchronized = try? file.synchronize() {
                 if isSynchronized { try? file.rename(to: version.at(KeptVersion.synchronized).name) }
                 removeFiles(except: file.name)
             } else if isNew || !file.hasBytes {
@@ -181,49 +165,8 @@ package final class KeptFolder: Sendable {
             }
         }
         written?.file.close()
-        if PartialFile.status(of: descriptor, at: path) != nil { rmdir(path) }
+        if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
         close(descriptor)
-    }
-}
-
-/// An attempt's right to a destination's folder, in this process, until the last reference. The next attempt waits for one that has ended,
-/// until its last write ends.
-final class Claim: Sendable {
-    private static let holders = Locked<[String: (group: DispatchGroup, isEnding: Locked<Bool>)]>([:])
-    let destination: URL
-    let target: PartialFile.Target
-    private let (group, isEnding) = (DispatchGroup(), Locked(false))
-
-    init(to destination: URL) throws {
-        (self.destination, target) = (destination, try PartialFile.Target(of: destination))
-        group.enter()
-    }
-
-    deinit {
-        Self.holders.withLock { if $0[target.keptFolder]?.group === group { $0[target.keptFolder] = nil } }
-        group.leave()
-    }
-
-    func end() { isEnding.withLock { $0 = true } }
-
-    /// Takes the folder. Returns what ends with another attempt's claim, if any.
-    ///
-    /// - Throws: An error, if that attempt goes on.
-    func take() throws -> DispatchGroup? {
-        let other = Self.holders.withLock { holders in
-            let other = holders[target.keptFolder]
-            if other == nil { holders[target.keptFolder] = (group, isEnding) }
-            return other
-        }
-        guard let other else { return nil }
-        guard other.isEnding.withLock({ $0 }) else { throw CocoaError.otherDownload(to: destination) }
-        return other.group
-    }
-}
-
-extension CocoaError {
-    fileprivate static func otherDownload(to destination: URL) -> CocoaError {
-        .writing(destination, .fileLocking, "another download to it is going on")
     }
 }
 
@@ -232,8 +175,16 @@ struct UnexpectedRange: Error {}
 
 extension PartialFile.Target {
     /// `.video.mp4.partial` beside `video.mp4`. A name that is too long is cut, and ends in a hash.
-    var keptFolder: String {
+    fileprivate var keptFolder: String {
         let (name, longest) = ((path as NSString).lastPathComponent, 255 - "..partial".utf8.count)
         return "\(folder)/.\(name.utf8.count > longest ? name.cut(to: longest - 16) + name.fileNameHash : name).partial"
+    }
+
+    fileprivate func excludeKeptFolderFromBackups() {
+        #if canImport(Darwin)
+        var (folder, values) = (URL(fileURLWithPath: keptFolder, isDirectory: true), URLResourceValues())
+        values.isExcludedFromBackup = true
+        try? folder.setResourceValues(values)
+        #endif
     }
 }

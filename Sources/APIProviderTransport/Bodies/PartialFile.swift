@@ -17,23 +17,19 @@ package final class PartialFile: Sendable {
         /// The file's path, or its name in the kept folder.
         var name: String
         /// The number of bytes in the file.
-        var count: Int64
-        var isFinished = false
+        var count: Int64 = 0
         var isMoved = false
-        /// Whether a call is using the descriptor. If the file is released meanwhile, the call runs the release's closure at the end.
-        var isInUse = false
-        var isReleased = false
-        var onRelease: (@Sendable () -> Void)?
     }
 
     private let destination: URL
     private let target: Target
-    /// The descriptor of the kept folder; `nil` for an ordinary file.
+    /// The kept folder's descriptor; `nil` for an ordinary file.
     private let folder: Int32?
     /// The number of bytes from earlier attempts.
     let start: Int64
     /// The whole file's number of bytes, if known.
     let length: Int64?
+    /// Locked during a write, so that nobody closes the file meanwhile. So a thread that must not wait for the disk calls nothing here.
     private let state: Locked<State>
 
     /// Creates the file, under a unique hidden name.
@@ -48,7 +44,7 @@ package final class PartialFile: Sendable {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, target.mode ?? mode)
         guard descriptor >= 0 else { throw CocoaError.writing(destination, errno) }
         if let mode = target.mode { fchmod(descriptor, mode) }
-        state = Locked(State(descriptor: descriptor, name: path, count: 0))
+        state = Locked(State(descriptor: descriptor, name: path))
     }
 
     /// Continues a file of a kept folder.
@@ -70,52 +66,26 @@ package final class PartialFile: Sendable {
 
     var hasBytes: Bool { state.withLock { $0.count > 0 } }
 
-    /// Whether the whole file was delivered.
-    var isFinished: Bool { state.withLock(\.isFinished) }
-
-    // MARK: - Closing
-
-    /// Lets later calls fail. Calls `body` when the descriptor is not in use: at once, or at the end of another thread's running call.
-    func release(_ body: @escaping @Sendable () -> Void) {
-        let isInUse = state.withLock { state in
-            state.isReleased = true
-            if state.isInUse { state.onRelease = body }
-            return state.isInUse
-        }
-        if !isInUse { body() }
-    }
-
-    func close() {
-        if let descriptor = state.withLock({ $0.descriptor.take() }) { _ = Foundation.close(descriptor) }
-    }
-
-    private func withDescriptor<Result>(_ body: (Int32) throws -> Result) throws -> Result {
-        let descriptor = state.withLock { state in
-            let descriptor = state.isReleased ? nil : state.descriptor
-            state.isInUse = descriptor != nil
-            return descriptor
-        }
-        guard let descriptor else { throw URLError(.cancelled) }
-        defer {
-            let body = state.withLock { state in
-                state.isInUse = false
-                return state.onRelease.take()
-            }
-            body?()
-        }
-        return try body(descriptor)
-    }
+    /// Closes the file, after another thread's running call. Later calls fail.
+    func close() { state.withLock { $0.descriptor.take().map { _ = Foundation.close($0) } } }
 
     // MARK: - Writing
 
+    private func withDescriptor<Result>(_ body: (_ descriptor: Int32, _ state: inout State) throws -> Result) throws -> Result {
+        try state.withLock { state in
+            guard let descriptor = state.descriptor else { throw URLError(.cancelled) }
+            return try body(descriptor, &state)
+        }
+    }
+
     func append(_ chunk: Data) throws {
-        try withDescriptor { descriptor in
+        try withDescriptor { descriptor, state in
             var rest = chunk[...]
             while !rest.isEmpty {
                 let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
                 guard count >= 0 || errno == EINTR else { throw CocoaError.writing(destination, errno) }
                 rest = rest.dropFirst(max(count, 0))
-                state.withLock { $0.count += Int64(max(count, 0)) }
+                state.count += Int64(max(count, 0))
             }
         }
     }
@@ -126,35 +96,26 @@ package final class PartialFile: Sendable {
     ///   a power failure. This is also where a network file system may report a full disk.
     func finish(isDurable: Bool = true) throws {
         defer { if folder == nil { close() } }
-        try withDescriptor { descriptor in
-            let count = state.withLock(\.count)
-            if let length, count != length {
-                // A server may send only part of the rest.
-                let part = "the server sent bytes \(start)-\(count - 1) of \(length); the same request asks for the rest"
-                throw URLError(.networkConnectionLost, reason: part)
-            }
-            if isDurable { try synchronize(descriptor) }
-            // After a dispose, nobody refuses the file.
-            state.withLock { $0.isFinished = !$0.isReleased }
+        if let length, case let count = state.withLock(\.count), count != length {
+            // A server may send only part of the rest.
+            let part = "the server sent bytes \(start)-\(count - 1) of \(length); the same request asks for the rest"
+            throw URLError(.networkConnectionLost, reason: part)
         }
+        if isDurable { _ = try synchronize() }
     }
 
-    /// Waits until the bytes of a released file reach the disk. Returns `false` if the file system cannot do that.
+    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do that. After an error, some bytes are lost, and
+    /// nobody knows which.
     func synchronize() throws -> Bool {
-        guard let descriptor = state.withLock(\.descriptor) else { throw URLError(.cancelled) }
-        return try synchronize(descriptor)
-    }
-
-    @discardableResult
-    private func synchronize(_ descriptor: Int32) throws -> Bool {
-        do { return try Self.synchronize(descriptor, destination) } catch {
-            // Some bytes are lost, and nobody knows which.
-            state.withLock { $0.count = 0 }
-            throw error
+        try withDescriptor { descriptor, state in
+            let count = state.count
+            state.count = 0
+            let reachesDisk = try Self.synchronize(descriptor, destination)
+            state.count = count
+            return reachesDisk
         }
     }
 
-    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do that.
     static func synchronize(_ descriptor: Int32, _ destination: URL) throws -> Bool {
         #if canImport(Darwin)
         // Apple's `fsync` does not make the drive write. Some file systems have no barrier, and some no other way, either.
@@ -173,26 +134,20 @@ package final class PartialFile: Sendable {
 
     /// Moves the whole file to the destination, unless already moved.
     package func moveToDestination() throws {
-        guard let folder else { return try move(from: AT_FDCWD) }
-        if state.withLock(\.isMoved) { return }
-        try withDescriptor { descriptor in
-            // Without a name, the lock keeps no other download away.
-            guard let status = Self.status(of: descriptor, at: name, in: folder), Int64(status.st_size) == length else {
-                throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
-            }
-            try move(from: folder)
-            // Only now, because the next attempt must be able to open an unmoved file.
-            if let mode = target.mode { fchmod(descriptor, mode) }
-        }
-    }
-
-    private func move(from folder: Int32) throws {
         try state.withLock { state in
             if state.isMoved { return }
             // By now, something else may be there.
             _ = try Target.mode(of: target.path, for: destination)
-            guard renameat(folder, state.name, AT_FDCWD, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
+            // Without a name, the lock keeps no other download away.
+            if let folder,
+                state.descriptor.flatMap({ Self.status(of: $0, at: state.name, in: folder) })?.st_size != length.map({ off_t($0) })
+            {
+                throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
+            }
+            guard renameat(folder ?? AT_FDCWD, state.name, AT_FDCWD, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
             state.isMoved = true
+            // Only now, because the next attempt must be able to open an unmoved file.
+            if let descriptor = state.descriptor, let mode = target.mode { fchmod(descriptor, mode) }
         }
     }
 
@@ -271,11 +226,6 @@ extension PartialFile {
             throw CocoaError.writing(destination, .fileWriteFileExists, "it is \(kind) and not a regular file")
         }
     }
-}
-
-extension stat {
-    /// Whether this is the user's regular file, with one name.
-    var isOwnFile: Bool { st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_nlink == 1 }
 }
 
 // MARK: - Errors

@@ -11,15 +11,13 @@ extension Transport {
         let send: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
             .followingRedirects(request) { self.sendWithoutFragment($0) }
         }
-        guard case .file(let destination, let download?) = request.bodyDestination, let url = download.resumableURL else {
-            return send(request)
-        }
+        guard let download = request.bodyDestination.download, let attempt = download.beginAttempt() else { return send(request) }
         return .deferred {
             var request = request
             try request.checkResumable()
             // A decoded body's length does not match the range's.
             request.headers["Accept-Encoding"] = "identity"
-            return download.beginAttempt(destination, url).flatMap { [request] rest in
+            return attempt.flatMap { [request] rest in
                 guard let rest else { return send(request) }
                 var ranged = request
                 ranged.headers = request.headers.merging(rest)

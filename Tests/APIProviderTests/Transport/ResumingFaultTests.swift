@@ -70,42 +70,31 @@ struct ResumingFaultTests: DownloadSuite {
 
     @Test("A request that is disposed while it opens its file lets the next one have it")
     func disposedWhileOpening() async throws {
-        let download = Download(resumableURL: example)
+        let download = Download(resuming: example, to: destination)
         download.end(isDisposed: true)
-        await #expect(throws: URLError.self) { try await download.beginAttempt(destination, example).value }
+        await #expect(throws: URLError.self) { try await download.beginAttempt()?.value }
         try KeptFolder.remove(for: destination)
         #expect(try folder.names.isEmpty)
     }
 
-    private func keptFile(_ descriptor: Int32) throws -> PartialFile {
-        PartialFile(destination, try PartialFile.Target(of: destination), descriptor, in: AT_FDCWD, "name", from: 0, length: 1_000_000)
-    }
-
-    @Test("A release waits for no running write, and what is in use is closed by its user", .longComputing)
-    func slowWriter() throws {
-        var ends: [Int32] = [0, 0]
-        try #require(pipe(&ends) == 0)
-        let (file, written, closed) = (try keptFile(ends[1]), DispatchSemaphore(value: 0), Locked(false))
-        Thread.detachNewThread {
-            // More than a pipe takes.
-            #expect(throws: Never.self) { try file.append(Data(count: 1_000_000)) }
-            #expect(closed.withLock { $0 })
-            written.signal()
+    @Test(
+        "A dispose waits for no disk, and the next request goes on when the disk is done",
+        arguments: [FaultyFiles.Call.write, .synchronize])
+    func slowDisk(call: FaultyFiles.Call) async throws {
+        let server = try LoopbackServer(FileAnswer(breaksOffAfter: call == .write ? 12_000 : nil), FileAnswer())
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()
+        let provider = Self.provider()
+        try await FaultyFiles.withSlow(call, folder.url) { began, goOn in
+            let first = provider.request(endpoint).subscribe { Issue.record("An event came after dispose: \($0)") }
+            await began.next()
+            first.dispose()
+            async let second = provider.request(endpoint).value
+            #expect(FaultyFiles.openFiles(in: folder.url).count == 2)
+            goOn()
+            _ = try await second
         }
-        var byte: UInt8 = 0
-        #expect(read(ends[0], &byte, 1) == 1)
-        file.release {
-            closed.withLock { $0 = true }
-            file.close()
-        }
-        #expect(!closed.withLock { $0 } && fcntl(ends[1], F_GETFD) == 0)
-        #expect(throws: URLError.self) { try file.append(Data(count: 1)) }
-        var left = 999_999
-        var bytes = [UInt8](repeating: 0, count: 65_536)
-        while left > 0 { left -= read(ends[0], &bytes, bytes.count) }
-        written.wait()
-        #expect(closed.withLock { $0 })
-        close(ends[0])
+        try expectOnlyFile()
+        #expect(server.ranges.count == 2 && server.ranges[1] != nil)
     }
 
     #if compiler(>=6.3)  // An exit test that captures a value.
