@@ -25,12 +25,14 @@ extension APIError: CustomStringConvertible {
     public var description: String { description(redacting: .standard) }
 
     /// ``description``, redacted by `redaction`.
-    public func description(redacting redaction: Redaction) -> String {
+    public func description(redacting redaction: Redaction) -> String { text(redaction).onOneLine }
+
+    private func text(_ redaction: Redaction) -> String {
         switch self {
         case .invalidRequest(let reason, let underlying):
             let redactor = Redactor(redaction)
             let cause = underlying.map { " (\(redactor.explanation(of: $0).withoutFullStop))" } ?? ""
-            return "The request was not sent: \(reason)\(cause).".onOneLine
+            return "The request was not sent: \(reason)\(cause)."
         case .signedOut:
             return "The request was not completed: its user has signed out."
         case .transport(let request, let underlying):
@@ -43,10 +45,10 @@ extension APIError: CustomStringConvertible {
             let words = response.redirectFailureReason == nil ? response.serverMessage : nil
             let message = reason + (words.map { ": \"\(redactor.message($0))\"" } ?? "")
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
-            return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body.onOneLine)."
+            return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body)."
         case .decoding(let response, let expected, let underlying):
             let redactor = Redactor(redaction, for: response.request)
-            let mismatch = response.mismatch(with: expected, underlying, by: redactor).onOneLine
+            let mismatch = response.mismatch(with: expected, underlying, by: redactor)
             return "\(redactor.line(of: response.request)) returned \(response.statusCode), but \(mismatch)"
         }
     }

@@ -18,10 +18,10 @@ struct DeveloperTextTests {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         let day = try await error(of: Endpoint<Day>(.get, "/a").decoder(decoder), Answers(.status(200, body: #"{"date":"bad"}"#)))
-        #expect(day.description.contains("the body is not Day: a date is not in ISO 8601 ("), "\(day)")
+        #expect(day.description.contains("the body is not DeveloperTextTests.Day: a date is not in ISO 8601 ("), "\(day)")
         let days = try await error(
             of: Endpoint<Days>(.get, "/a").decoder(decoder), Answers(.status(200, body: #"{"days":[{"date":"bad"}]}"#)))
-        #expect(days.description.contains("the body is not Days: a date in days[0] is not in ISO 8601 ("), "\(days)")
+        #expect(days.description.contains("the body is not DeveloperTextTests.Days: a date in days[0] is not in ISO 8601 ("), "\(days)")
     }
 
     @Test("After a redirect that made a POST a GET, each error of that GET says so", arguments: [301, 302, 303])

@@ -237,7 +237,7 @@ struct RequestBuildingTests {
             (Endpoint(.get, "/\(path: "/a")"), "an empty segment"),
             (Endpoint(.get, RequestPath(["./a"].joined())), #"its path has the segment "."; write the path that is meant."#),
             (Endpoint(.get, "/users/\(1)?page=2"), #"its path "/users/1?page=…" has a "?"; put what follows it into query."#),
-            (Endpoint(.get, "/a\0?page=2"), "its path \"/a\0?page=…\" has a \"?\"; put what follows it into query."),
+            (Endpoint(.get, "/a\0?page=2"), "its path \"/a ?page=…\" has a \"?\"; put what follows it into query."),
             (Endpoint(.get, "/users#top"), ##"its path "/users" has a "#"; a fragment is never sent"##),
             (Endpoint(.get, "/a%20b"), #"its path "/a%20b" has the escape "%20"; write plain text"#),
             (Endpoint(.get, "/a\(1)%20b"), #"its path "/a1%20b" has the escape "%20"; write plain text"#),
