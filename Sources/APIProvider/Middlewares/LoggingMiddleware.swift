@@ -25,7 +25,7 @@ import os
 ///
 /// On Apple's systems, the lines go to the unified log: filter for the category `network` in Xcode or in Console. The subsystem is the
 /// app's bundle identifier. Failures and statuses of 400 or more use the error level; everything else uses debug. Elsewhere, the lines go
-/// to standard error.
+/// to standard error, which an app on Android does not see: pass a `log` of your own there.
 public struct LoggingMiddleware: Middleware {
     /// The amount of detail.
     public struct Detail: Sendable, Hashable {
