@@ -134,19 +134,17 @@ struct OwnRequestTests {
                     headers: isOld ? ["Location": "/new"] : ["Content-Type": "application/json"],
                     data: Data(body.utf8)))
         }
-        let authentication = AuthenticationMiddleware("token", apply: { $1 = PreparedRequest(.get, $1.url, headers: ["X-Token": $0]) }) {
-            _ in
-            .error(TestError("no"))
-        }
+        let apply: @Sendable (String, inout PreparedRequest) -> Void = { $1 = PreparedRequest(.get, $1.url, headers: ["X-Token": $0]) }
+        let authentication = AuthenticationMiddleware("token", apply: apply) { _ in .error(TestError("no")) }
         let hiding = ClosureMiddleware { request, next in
             var request = request
             request.hide("abcdef123456")
             return next(request)
         }
         let middleware = ClosureMiddleware { request, next in next(PreparedRequest(.get, request.url)) }
-        let middlewares: [[any Middleware]] = [[hiding], [hiding], [hiding, middleware], [hiding, authentication]]
+        let middlewares: [[any Middleware]] = [[hiding], [], [middleware], [authentication]]
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: middlewares[closure])
-        let endpoint = Endpoint<Data>(.get, closure == 0 ? "/old" : "/new")
+        let endpoint = Endpoint<Data>(.get, closure == 0 ? "/old" : "/new/\(secret: "abcdef123456")")
             .option(\.redirectPolicy, .decide { next, _ in PreparedRequest(.get, next.url) })
             .adapting { if closure == 1 { $0 = PreparedRequest(.get, $0.url) } }
         let error = try await #require(throws: APIError.self) { try await provider.request(endpoint).value }
