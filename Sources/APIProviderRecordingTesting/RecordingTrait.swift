@@ -10,10 +10,9 @@ public import Testing
 /// Answers a test from a recording, in a separate mock network: `.mockNetwork(recording: "search")`.
 ///
 /// Issues, and the text that a failed test attaches, are as with `.mockNetwork`. The text names each entry that answered.
-public struct RecordingTrait: TestTrait, SuiteTrait, TestScoping {
-    /// `true`: on a suite, the trait applies to every test, including those of inner suites.
-    public var isRecursive: Bool { true }
-
+///
+/// A recording is one test's, so the trait is for tests, and not for suites.
+public struct RecordingTrait: TestTrait, TestScoping {
     let recording: Recording
 
     /// Runs `function`, the `test` or one `testCase`, in a new scope with the recording.
@@ -58,28 +57,27 @@ extension Trait where Self == RecordingTrait {
     /// `MockURLProtocol.withRecording("search-\(argument)")` inside.
     ///
     /// - Parameters:
-    ///   - name: The recording's name.
-    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything inside.
-    ///   - kept: Exact names without secret values.
-    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Other headers to store and compare.
-    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
-    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - name: The recording's name, unique among tests.
+    ///   - options: What the recording hides, ignores and compares.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - filePath: The test's source file.
     public static func mockNetwork(
-        recording name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
-        comparing compared: [String] = [], repeating repeated: [String] = [],
-        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
-        from transport: (any Transport)? = nil, filePath: String = #filePath
+        recording name: String, _ options: RecordingOptions = RecordingOptions(), from transport: (any Transport)? = nil,
+        filePath: String = #filePath
     ) -> Self {
-        RecordingTrait(
-            recording: Recording(
-                name,
-                RecordingOptions(
-                    hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
-                editing: editing, from: transport, filePath: filePath))
+        RecordingTrait(recording: Recording(name, options, from: transport, filePath: filePath))
+    }
+
+    /// Answers the test from a recording with the name of the test's function: `.mockNetwork(recording: .shop)`.
+    ///
+    /// - Parameters:
+    ///   - options: What the recording hides, ignores and compares.
+    ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
+    ///   - filePath: The test's source file.
+    public static func mockNetwork(
+        recording options: RecordingOptions, from transport: (any Transport)? = nil, filePath: String = #filePath
+    ) -> Self {
+        RecordingTrait(recording: Recording(nil, options, from: transport, filePath: filePath))
     }
 }
 

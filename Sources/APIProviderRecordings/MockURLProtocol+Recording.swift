@@ -30,37 +30,25 @@ extension MockURLProtocol {
     /// Failures of Swift Testing count by themselves, with Swift 6.2 or later and the trait `.mockNetwork`.
     ///
     /// - Parameters:
-    ///   - name: The recording's name, unique among tests.
-    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
-    ///   - kept: Exact names without secret values.
-    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Other headers to store and compare.
-    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - editing: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
-    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    ///   - name: The recording's name, unique among tests. `nil` is the name of the test.
+    ///   - options: What the recording hides, ignores and compares.
     ///   - transport: Asks the server. By default, a `URLSessionTransport` with an ephemeral configuration.
     ///   - hasFailed: Whether the test failed without throwing an error.
     ///   - filePath: The test's source file.
     ///   - line: The call's line, for messages.
-    ///   - function: The test, for messages.
+    ///   - function: The test.
     ///   - isolation: The caller's actor.
     ///   - operation: The test.
     /// - Throws: The error from `operation`, or else from `MockURLProtocol.verify()`. Also throws for a missing, unreadable or unwritten
     ///   recording.
     public static func withRecording<R>(
-        _ name: String, hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [],
-        comparing compared: [String] = [], repeating repeated: [String] = [],
-        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, forAnyHost isForAnyHost: Bool = false,
-        from transport: (any Transport)? = nil, hasFailed: () -> Bool = { false }, filePath: String = #filePath, line: Int = #line,
-        function: String = #function, isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
+        _ name: String? = nil, _ options: RecordingOptions = RecordingOptions(), from transport: (any Transport)? = nil,
+        hasFailed: () -> Bool = { false }, filePath: String = #filePath, line: Int = #line, function: String = #function,
+        isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async throws -> R {
-        let recording = Recording(
-            name,
-            RecordingOptions(
-                hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
-            editing: editing, from: transport, filePath: filePath)
+        let recording = Recording(name, options, from: transport, filePath: filePath)
         let outer = scopeClass
-        return try await withScope(name, isolation: isolation) {
+        return try await withScope(name ?? function, isolation: isolation) {
             _ = isolation
             return try await recording.run(
                 test: function, at: "\(URL(fileURLWithPath: filePath).lastPathComponent):\(line)", isolation: isolation,
@@ -93,19 +81,12 @@ extension MockURLProtocol {
     ///
     /// - Parameters:
     ///   - file: A recording, or a browser's or proxy's file.
-    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
-    ///   - compared: Other headers to compare.
-    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
-    ///   - isForAnyHost: Whether the file also answers requests to other hosts, schemes and ports.
+    ///   - options: What the file ignores and compares. Nothing is written, so nothing is edited.
     /// - Throws: For an unreadable file, an error with the fault's place.
-    public static func replay(
-        contentsOf file: URL, ignoring ignored: [String] = [], comparing compared: [String] = [], repeating repeated: [String] = [],
-        forAnyHost isForAnyHost: Bool = false
-    ) throws {
+    public static func replay(contentsOf file: URL, _ options: RecordingOptions = RecordingOptions()) throws {
         guard let data = try? Data(contentsOf: file) else {
             throw MockFailure("\(file.lastPathComponent): it cannot be read (\(file.path)).")
         }
-        let options = RecordingOptions(ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost)
         let recorded = Replay(try HARFile(data, name: file.lastPathComponent), options)
         let replay = Locked(recorded)
         add(AnswerSource { replay.choose($0) })

@@ -17,7 +17,7 @@ struct HARFileTests {
     private func replay(text: String, forAnyHost: Bool = false) throws {
         let file = folder.url("session.har")
         try Data(text.utf8).write(to: file)
-        try MockURLProtocol.replay(contentsOf: file, forAnyHost: forAnyHost)
+        try MockURLProtocol.replay(contentsOf: file, RecordingOptions(forAnyHost: forAnyHost))
     }
 
     private func entry(
@@ -114,6 +114,38 @@ struct HARFileTests {
         ])
     func rawCharacters(saved: String, sent: String) async throws {
         #expect(try await outcome(entry("GET", "https://a.example\(saved)"), url: "https://a.example\(sent)") == "200 ok")
+    }
+
+    @Test(
+        "A text that was saved is read as UTF-8, whatever its charset was",
+        arguments: ["text/plain; charset=ISO-8859-1", "text/plain;Charset=\"windows-1252\"; x=y", "text/plain"])
+    func charsets(type: String) async throws {
+        let type = type.replacingOccurrences(of: "\"", with: "\\\"")
+        let saved =
+            #""status":200,"headers":[{"name":"Content-Type","value":"\#(type)"}],"content":{"mimeType":"\#(type)","text":"Zürich"}"#
+        let text = try await MockURLProtocol.withScope {
+            try replay(entry(response: saved))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            return try await provider.request(Endpoint<String>(.get, .url(#require(URL(string: "https://a.example/x"))))).value
+        }
+        #expect(text == "Zürich")
+    }
+
+    @Test(
+        "A file of a browser with a warm cache answers an app without one",
+        arguments: [#""status":304,"content":{"text":"ok"}"#, #""status":200,"content":{"text":"ok"}"#])
+    func warmCache(response: String) async throws {
+        let conditions = #""headers":[{"name":"If-None-Match","value":"\"v1\""},{"name":"If-Modified-Since","value":"x"}]"#
+        let saved = entry(request: conditions, response: response)
+        for headers in [[:], ["If-None-Match": "\"v2\""], ["If-None-Match": "\"v1\"", "If-Modified-Since": "x"]] {
+            #expect(try await outcome(saved, headers: headers) == "200 ok")
+        }
+        // An answer to a condition needs the condition.
+        for status in [304, 206, 412, 416] {
+            let answer = #""status":\#(status),"content":{"text":""}"#
+            let outcome = try await outcome(entry(request: conditions, response: answer))
+            #expect(outcome.contains("header if-none-match: expected"), "\(outcome)")
+        }
     }
 
     @Test("What no HTTP request of an app gets is passed over")
@@ -241,6 +273,7 @@ struct HARFileTests {
                 #"{"log":{"_placeholders":{"token-001":7},"entries":[]}}"#,
                 "session.har: log._placeholders is missing, or of another type than in HAR 1.2."
             ),
+            ("{\"log\":{\n\"a\":\"\\ud800\",\n\"entries\":[]}}\n", "session.har: a text in it is not Unicode."),
             ("{\"log\":{\n\"entries\":[\n}}", "session.har, line 3: this is not JSON."),
             ("{\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> x\r\n}", "session.har, line 2: this is not JSON."),
         ])

@@ -17,7 +17,7 @@ struct RandomAPITests {
 
         // No secret stands in the file.
         let content = recording.file.data
-        let secrets = recording.replacer.secrets.filter { !$0.isCommon }.map(\.text)
+        let secrets = recording.replacer.secrets.filter { $0.reach == .everywhere }.map(\.text)
         let planted = (run.environment + run.issued).filter(secrets.contains)
         let found = SecretCheck(planted).secrets(in: [UInt8](content))
         if let index = found.first { return "the file has \(planted[index])" }
@@ -26,12 +26,14 @@ struct RandomAPITests {
         let other = api.run(&random)
         var replay = Replay(try HARFile(content, name: "r.har"), options)
         var (state, original) = (RandomAPI.State(run: other), RandomAPI.State(run: run))
+        // Requests in flight together are sorted.
+        let places = Dictionary(uniqueKeysWithValues: exchanges.ordered(options).enumerated().map { ($1.order.begin, $0) })
         for group in api.groups {
             var answers: [Int: RecordedExchange.Response] = [:]
             for index in group {
                 switch replay.entry(for: api.request(index, state)) {
                 case .failure(let failure): return "\(index): \(failure.description)"
-                case .success(let place) where place != index: return "\(index) got \(place)"
+                case .success(let place) where place != places[exchanges[index].order.begin]: return "\(index) got \(place)"
                 case .success(let place):
                     guard let response = replay.entries[place].exchange.response else { return "no response" }
                     let writer = ResponseWriter(placeholders: replay.placeholders, texts: replay.bindings.texts, elapsed: 0)
@@ -50,7 +52,7 @@ struct RandomAPITests {
         }
 
         // A server that has not changed does not change the file, but where a secret stays in clear.
-        if api.hasOrdinarySecrets || recording.replacer.secrets.contains(where: \.isCommon) { return nil }
+        if api.hasOrdinarySecrets || recording.replacer.secrets.contains(where: { $0.reach == .named }) { return nil }
         var second = api.exchanges(of: other)
         for index in second.indices { second[index].started += 86_400 }
         let again = NewRecording(second, options, test: "T t", name: "r.har", replacing: recording.file)

@@ -34,8 +34,9 @@ struct RecordedTest {
         let recording = Recording(
             "session",
             RecordingOptions(
-                hiding: hidden, keeping: kept, ignoring: ignored, comparing: compared, repeating: repeated, forAnyHost: isForAnyHost),
-            editing: editing, from: transport, filePath: copy.url("Tests.swift").path, environment: environment)
+                hiding: hidden, ignoring: ignored, editing: editing, keeping: kept, comparing: compared, repeating: repeated,
+                forAnyHost: isForAnyHost),
+            from: transport, filePath: copy.url("Tests.swift").path, environment: environment)
         defer {
             let written = copy.url("Recordings/session.har")
             if mode == .record, let data = try? Data(contentsOf: written) {

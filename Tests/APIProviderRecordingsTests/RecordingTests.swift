@@ -359,6 +359,110 @@ struct RecordingTests {
         #expect(texts[1].contains("10.1.2.3") && !texts[2].contains("10.1.2.3"))
     }
 
+    // MARK: - In flight together
+
+    @Test("Requests in flight together, recorded again from an unchanged server, change no line of the file")
+    func togetherAgain() async throws {
+        // The five in the middle are in flight together: they are answered in any order once all have come.
+        let waiting = Locked<[@Sendable () -> Void]>([])
+        let server = ClosureTransport { request in
+            let id = UInt64.random(in: 0...UInt64.max)
+            let text = "\(request.url.path)\(String(decoding: (try? request.body?.data()) ?? Data(), as: UTF8.self).count)"
+            let token = request.url.path == "/login" ? ",\"token\":\"tok-\(id)x\"" : ""
+            let response = APIResponse(
+                to: request, headers: ["Content-Type": "application/json", "X-Request-Id": "\(id)", "Date": "\(id)"],
+                data: Data("{\"sent\":\"\(text)\"\(token)}".utf8))
+            guard ["/a", "/b"].contains(request.url.path) else { return .just(response) }
+            return Single.create { observer in
+                let all = waiting.withLock { waiting -> [@Sendable () -> Void] in
+                    waiting.append { observer(.success(response)) }
+                    return waiting.count < 5 ? [] : exchange(&waiting, with: [])
+                }
+                all.shuffled().forEach { $0() }
+                return Disposables.create()
+            }
+        }
+        var first: String?
+        for round in 0..<100 {
+            try await test.run(.record, from: server) { provider in
+                let login = try await provider.text(.post, "/login", json: "{\"password\":\"pass-\(1000 + round)-Word\"}")
+                let token = try member("token", of: login)
+                let gets = ["/b", "/a?x=2", "/a?x=1"].map { path -> @Sendable () async throws -> String in
+                    { try await provider.text(.get, path, headers: ["Authorization": "Bearer \(token)"]) }
+                }
+                let posts = ["{\"n\":1}", "{\"n\":2}"].map { body -> @Sendable () async throws -> String in
+                    { try await provider.text(.post, "/a", headers: ["X-Api-Key": "key-\(1000 + round)-Abc"], json: body) }
+                }
+                let tasks = (gets + posts).shuffled().map { send in Task { try await send() } }
+                for task in tasks { _ = try await task.value }
+                _ = try await provider.text(.delete, "/last")
+            }
+            let text = try test.text
+            #expect(first == nil || first == text, "\(round)")
+            first = first ?? text
+        }
+    }
+
+    @Test("A request stays behind the responses that came before it, whatever is in flight beside them")
+    func orderInFlight() {
+        func request(_ path: String, _ begin: Int, _ end: Int) -> RecordedExchange {
+            var request = exchange("GET", "https://a.example\(path)")
+            request.order = (begin, end)
+            return request
+        }
+        let orders = [
+            [request("/z", 0, 1), request("/events", 2, 20), request("/y", 3, 5), request("/x", 4, 6), request("/a", 7, 8)],
+            [request("/z", 0, 1), request("/x", 2, 6), request("/y", 3, 5), request("/events", 4, 20), request("/a", 7, 8)],
+        ]
+        for exchanges in orders {
+            #expect(exchanges.ordered(RecordingOptions()).map(\.url.last) == ["z", "s", "x", "y", "a"])
+        }
+        let sequence = (0..<3).map { request("/\(9 - $0)", 2 * $0, 2 * $0 + 1) }
+        #expect(sequence.ordered(RecordingOptions()).map(\.url.last) == ["9", "8", "7"])
+    }
+
+    // MARK: - Names and files
+
+    @Test("A recording without a name has the name of its test")
+    func namedAsTest() async throws {
+        let folder = TemporaryFolder()
+        let path = folder.url("Tests.swift").path
+        for mode in [Recording.Mode.record, .replay] {
+            try await MockURLProtocol.withScope {
+                let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+                let recording = Recording(nil, from: server { _ in "[1]" }, filePath: path)
+                let text = try await recording.run(mode, test: "`firstPage`()", at: "Tests.swift:1", warn: { _ in }) {
+                    try await provider.text(.get, "/a")
+                }
+                #expect(text == "[1]")
+            }
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.url("Recordings/firstPage.har").path))
+    }
+
+    @Test("A file that is not beside its source is looked for in the test's bundle", arguments: ["Recordings", "", "Package_Tests.bundle"])
+    func bundles(place: String) async throws {
+        try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
+        let bundle = TemporaryFolder()
+        try FileManager.default.createDirectory(at: bundle.url(place), withIntermediateDirectories: true)
+        try FileManager.default.copyItem(at: test.file, to: bundle.url("\(place)/session.har"))
+        let url = bundle.url("")
+        let recording = Recording("session", filePath: "/nowhere/Tests.swift", bundles: { [Bundle(url: url)].compactMap { $0 } })
+        try await MockURLProtocol.withScope {
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let text = try await recording.run(.replay, test: "session()", at: "Tests.swift:1", warn: { _ in }) {
+                try await provider.text(.get, "/a")
+            }
+            #expect(text == "[1]")
+        }
+        let missing = Recording("other", filePath: "/nowhere/Tests.swift", bundles: { [Bundle(url: url)].compactMap { $0 } })
+        await #expect {
+            try await MockURLProtocol.withScope { try await missing.run(.replay, test: "t()", at: "T.swift:1", warn: { _ in }) {} }
+        } throws: { error in
+            "\(error)".contains("There is no recording at /nowhere/Recordings/other.har, and none in the test's bundle. Make it: ")
+        }
+    }
+
     @Test("MOCK_NETWORK is record, or not set", arguments: ["verify", "recrod", "Record", "1"])
     func modes(text: String) throws {
         #expect(try Recording.Mode(environment: [:]) == .replay && Recording.Mode(environment: ["MOCK_NETWORK": "record"]) == .record)

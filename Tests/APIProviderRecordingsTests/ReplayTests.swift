@@ -120,6 +120,41 @@ struct ReplayTests {
         #expect(await test.failure { try await $0.text(.get, "/feed") }.contains("header if-none-match: expected"))
     }
 
+    @Test("A GET whose condition was not met needs no condition, a 304 beside it does, and a PUT always")
+    func unmetConditions() throws {
+        let get = exchange(answer: "[1]"), sent: HTTPHeaders = ["If-None-Match": "\"v1\""]
+        let unmet = exchange(headers: sent, answer: "[2]", at: 1)
+        let met = exchange(headers: sent, answer: "", status: 304, at: 2)
+        for requests in [[get, unmet, met], [get, met], [unmet, met], [met, unmet]] {
+            let exchanges = requests.enumerated().map { index, request in
+                var request = request
+                request.order = (2 * index, 2 * index + 1)
+                return request
+            }
+            let recording = NewRecording(exchanges)
+            var replay = recording.replay
+            #expect(recording.problems == [], "\(recording.problems)")
+            for index in exchanges.indices { #expect(try replay.entry(for: exchanges[index]).get() == index) }
+            #expect(try recording.replay.entries[recording.replay.choice(for: get).get().number].exchange.response?.statusCode == 200)
+        }
+        let put = exchange("PUT", headers: ["If-Match": "\"v1\""])
+        let replay = NewRecording([put]).replay
+        #expect(throws: Replay.Failure.self) { try replay.choice(for: exchange("PUT")).get() }
+        #expect(throws: Replay.Failure.self) { try replay.choice(for: exchange("PUT", headers: ["If-Match": "\"v2\""])).get() }
+    }
+
+    @Test("The same host is better than the same cookies, and those are better than an unused entry")
+    func ranks() throws {
+        func request(_ host: String, _ cookie: String? = nil, at time: Int = 0) -> RecordedExchange {
+            exchange("GET", "https://\(host).example/", headers: cookie.map { ["Cookie": $0] } ?? [:], at: time)
+        }
+        let options = RecordingOptions(keeping: ["a", "b"], forAnyHost: true)
+        var replay = NewRecording([request("x", "a=1"), request("y", "b=1", at: 1)], options).replay
+        #expect(try replay.entry(for: request("y", "a=1")).get() == 1)
+        #expect(try replay.entry(for: request("x", "b=1")).get() == 0)
+        #expect(try replay.entry(for: request("z", "a=1")).get() == 0)
+    }
+
     // MARK: - Placeholders
 
     private func outcome(_ recorded: [RecordedExchange], sending sent: [RecordedExchange], _ environment: [String: String] = [:]) -> [Int?]

@@ -2,8 +2,22 @@ import APIProvider
 import APIProviderMocks
 import Foundation
 
-/// A recording's options: the names with secret values, and a request's stored and compared parts.
-package struct RecordingOptions: Sendable {
+/// What recordings of one API hide, ignore and compare.
+///
+/// Write the options once, and give them to each test of the API:
+///
+/// ```swift
+/// extension RecordingOptions {
+///     static let shop = RecordingOptions(hiding: ["card"], ignoring: ["sent_at"])
+/// }
+///
+/// @Test(.mockNetwork(recording: "orders", .shop)) func orders() async throws {
+///     let provider = DefaultAPIProvider(
+///         baseURL: GitHub.apiURL, configuration: MockURLProtocol.configuration)
+///     _ = try await provider.request(Endpoint<Data>(.get, "/orders")).value
+/// }
+/// ```
+public struct RecordingOptions: Sendable {
     /// Names with secret values, exactly as written. Header names are case-insensitive.
     let hidden: [String]
     let kept: [String]
@@ -13,23 +27,44 @@ package struct RecordingOptions: Sendable {
     /// Requests with the last response again, besides GET and HEAD: paths, or `X-Amz-Target: *.GetItem`.
     let repeated: [String]
     let isForAnyHost: Bool
+    let edit: @Sendable (inout RecordedExchange) -> Void
     /// Whether another program sent the requests, with its own headers.
     private(set) var isFromOtherProgram = false
     /// The compared headers, besides those that the test names, in lower case.
     private var headers = conditions.union(operations).union(["authorization", "content-type", "cookie"])
 
-    package init(
-        hiding hidden: [String] = [], keeping kept: [String] = [], ignoring ignored: [String] = [], comparing compared: [String] = [],
-        repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
+    /// Creates options. Most tests need none, or the first three.
+    ///
+    /// - Parameters:
+    ///   - hidden: Names of headers, query items, members, fields and cookies with secret values, including everything below them.
+    ///   - ignored: Names of lines to ignore, such as `id`, `path 2` and `photo.filename`.
+    ///   - edit: Changes each exchange before it is written. Runs while recording, and does not change the test's responses.
+    ///   - kept: Exact names without secret values.
+    ///   - compared: Other headers to store and compare.
+    ///   - repeated: Requests safe to send again: paths such as `/v1/*:runQuery`, or `X-Amz-Target: *.GetItem`.
+    ///   - isForAnyHost: Whether the recording also answers requests to other hosts, schemes and ports.
+    public init(
+        hiding hidden: [String] = [], ignoring ignored: [String] = [],
+        editing edit: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, keeping kept: [String] = [],
+        comparing compared: [String] = [], repeating repeated: [String] = [], forAnyHost isForAnyHost: Bool = false
     ) {
-        (self.hidden, self.kept, self.ignored, self.compared) = (hidden, kept, ignored, compared)
-        (self.repeated, self.isForAnyHost) = (repeated, isForAnyHost)
+        (self.hidden, self.ignored, self.edit, self.kept) = (hidden, ignored, edit, kept)
+        (self.compared, self.repeated, self.isForAnyHost) = (compared, repeated, isForAnyHost)
     }
 
     // MARK: - Headers
 
     private static let conditions: Set = ["range", "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range"]
     private static let operations: Set = ["accept", "x-amz-target", "soapaction", "x-http-method-override"]
+
+    /// The places of the conditions among a request's lines.
+    static let conditionPlaces = Set(conditions.map { "header \($0)" })
+
+    /// Whether the conditions of this request count. The cache of a browser or of the app may have sent those of an ordinary response.
+    static func comparesConditions(of exchange: RecordedExchange) -> Bool {
+        guard let response = exchange.response, ["GET", "HEAD"].contains(exchange.method) else { return true }
+        return [206, 304, 412, 416].contains(response.statusCode)
+    }
 
     /// Whether a request's header is stored and compared.
     func stores(header name: String) -> Bool {

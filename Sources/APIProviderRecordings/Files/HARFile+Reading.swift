@@ -9,9 +9,12 @@ extension HARFile {
     init(_ data: Data, name: String) throws {
         guard let root = try? JSONSerialization.jsonObject(with: data.escapingByteOrderMarks) else {
             var tokens = JSONTokens(data)
-            while (try? tokens.next()) != nil {}
-            let line = tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1
-            throw MockFailure("\(name), line \(line): this is not JSON.")
+            do { while try tokens.next() != nil {} } catch {
+                let line = tokens.bytes.prefix(tokens.position).count { $0 == 0x0A } + 1
+                throw MockFailure("\(name), line \(line): this is not JSON.")
+            }
+            // Half a surrogate pair, for example, is valid JSON, and no text (RFC 8259, section 8.2).
+            throw MockFailure("\(name): a text in it is not Unicode.")
         }
         let log = Member(value: (root as? [String: Any])?["log"], path: "\(name): log")
         (self.data, test) = (data, log["_test"].text)
@@ -99,6 +102,8 @@ extension RecordedExchange {
 
     private static let firefoxHead = Expression(#"^Content-Type: (.*)\r\n(?:.+\r\n)*\r\n"#)
 
+    private static let charset = Expression(#"(;\s*charset\s*=\s*)("[^"]*"|[^\s;]+)"#, isCaseSensitive: false)
+
     /// Returns the reason why the entry cannot answer, if any.
     fileprivate mutating func readResponse(_ saved: Member, _ status: Int?) -> String? {
         guard let status else { return "the recording has no response" }
@@ -126,6 +131,10 @@ extension RecordedExchange {
         let body = encoding == "base64" ? Data(base64Encoded: text.filter { !$0.isWhitespace }) : Data(text.utf8)
         guard let body else { return "its body is not Base64" }
         if isCompressed, body.starts(with: [0x1F, 0x8B]) { return "its body was saved compressed" }
+        // Text is in UTF-8 here, whatever the charset on the wire.
+        if encoding != "base64", let type = headers["Content-Type"] {
+            headers["Content-Type"] = Self.charset.replacing(in: type) { ($0[1] ?? "") + "utf-8" }
+        }
         // A browser's 304 has the cached body.
         response = .init(statusCode: status == 304 && !body.isEmpty ? 200 : status, headers: headers, body: body)
         return nil

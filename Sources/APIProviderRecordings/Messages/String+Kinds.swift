@@ -10,9 +10,10 @@ extension String {
         return (try? tokens.next())?.range.count == utf8.count
     }
 
-    /// Whether the text may occur by chance: under 8 bytes, or a word of letters in one case.
+    /// Whether the text may occur by chance: under 8 bytes, or a word of letters in one case, maybe with a capital.
     var isCommon: Bool {
-        utf8.count < 8 || utf8.count <= 20 && (utf8.allSatisfy(\.isLowercaseLetter) || utf8.allSatisfy(\.isUppercaseLetter))
+        let isWord = utf8.dropFirst().allSatisfy(\.isLowercaseLetter) && utf8.first?.isLetter == true
+        return utf8.count < 8 || utf8.count <= 20 && (isWord || utf8.allSatisfy(\.isUppercaseLetter))
     }
 
     /// Whether this is words and numbers, joined by marks: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`, `gpt-4o`.

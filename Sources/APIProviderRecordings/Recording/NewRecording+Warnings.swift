@@ -5,7 +5,7 @@ import Foundation
 extension NewRecording {
     /// - Parameter sent: The exchanges with all headers.
     func findWarnings(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
-        var warnings = unusedNames(sent, options) + commonSecrets.prefix(5)
+        var warnings = unusedNames(sent, options)
         let texts = Set(replacer.secrets.map(\.text))
         let kept = replacer.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
             $0.isEmpty ? "a whole text" : $0
@@ -14,22 +14,14 @@ extension NewRecording {
             let more = kept.count > 20 ? " and \(kept.count - 20) more" : ""
             warnings.insert("Kept as they came: \(kept.prefix(20).joined(separator: ", "))\(more). Hide one with hiding: […].", at: 0)
         }
-        return warnings + headersToCompare(sent, options)
-            + replay.requestsToldApartByOrder.prefix(5).map {
-                "\($0) was sent with several secrets, which are told apart by their order."
-            }
+        return warnings + headersToCompare(sent, options) + largeTexts
     }
 
-    /// The other places of secrets that are replaced with their names only, the longest first.
-    private var commonSecrets: [String] {
-        let all = replacer.secrets.filter { $0.isCommon && $0.text.utf8.count >= 4 }
-        let common = all.sorted { $0.text.utf8.count > $1.text.utf8.count }.prefix(50)
-        return common.compactMap { secret in
-            let exchange = replacer.exchanges.first { exchange in
-                [false, true].contains { Message(exchange, isResponse: $0).bytes.contains(secret.text) }
-            }
-            return exchange.map {
-                "\(secret.placeholder) is too short or too common to be replaced everywhere. It also stands in \($0.summary)."
+    /// The texts of more than 1 MB: recording and reviewing them takes long.
+    private var largeTexts: [String] {
+        replacer.exchanges.flatMap { exchange in
+            [exchange.body, exchange.response?.body ?? Data()].filter { $0.count > 1_000_000 && [UInt8]($0).isUTF8 }.map {
+                "\(exchange.summary) has a text of \($0.count / 1_000_000) MB. Shorten it with editing: { … }, or ask the server for less."
             }
         }
     }

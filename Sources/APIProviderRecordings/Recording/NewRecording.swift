@@ -20,7 +20,7 @@ struct NewRecording {
         _ exchanges: [RecordedExchange], _ options: RecordingOptions, environment: [String: String] = [:], test: String, name: String,
         replacing old: HARFile? = nil
     ) {
-        let options = options.varying(with: exchanges)
+        let options = options.varying(with: exchanges), exchanges = exchanges.ordered(options)
         let replacer = SecretReplacer(exchanges, options, environment: environment)
         let placeholders = replacer.placeholders
         let new = HARFile(replacer.exchanges, name: name, test: test, placeholders)

@@ -1,6 +1,6 @@
 import APIProvider
 import APIProviderMocks
-import Foundation
+package import Foundation
 import MiniRx
 
 /// A test's recording: the file, the secret names, and the comparison.
@@ -19,23 +19,27 @@ package struct Recording: Sendable {
         }
     }
 
-    private let name: String
-    let file: URL
+    /// `nil` for the name of the test.
+    private var name: String?
+    private let folder: URL
     let options: RecordingOptions
-    private let editing: @Sendable (inout RecordedExchange) -> Void
     private let transport: (any Transport)?
+    private let bundles: @Sendable () -> [Bundle]
     private let environment: [String: String]
-    private var fileName: String { file.lastPathComponent }
+    private var fileName: String { "\(name ?? "").har" }
+    private var file: URL { folder.appendingPathComponent(fileName) }
 
-    /// - Parameter filePath: The test's source file, beside the folder Recordings.
+    /// - Parameters:
+    ///   - filePath: The test's source file, beside the folder Recordings.
+    ///   - bundles: The test's bundles, for a device: it has no source files.
     package init(
-        _ name: String, _ options: RecordingOptions = RecordingOptions(),
-        editing: @escaping @Sendable (inout RecordedExchange) -> Void = { _ in }, from transport: (any Transport)? = nil, filePath: String,
+        _ name: String?, _ options: RecordingOptions = RecordingOptions(), from transport: (any Transport)? = nil, filePath: String,
+        bundles: @escaping @Sendable () -> [Bundle] = { [.main] + Bundle.allBundles },
         environment: [String: String] = ProcessInfo.processInfo.environment
     ) {
-        (self.name, self.options, self.editing) = (name, options, editing)
-        (self.transport, self.environment) = (transport, environment)
-        file = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings/\(name).har")
+        (self.name, self.options, self.transport) = (name, options, transport)
+        (self.bundles, self.environment) = (bundles, environment)
+        folder = URL(fileURLWithPath: filePath).deletingLastPathComponent().appendingPathComponent("Recordings")
     }
 
     /// Runs a test in the current scope with this recording.
@@ -52,6 +56,11 @@ package struct Recording: Sendable {
         hasFailed: () -> Bool = { false }, warn: (String) -> Void, _ operation: () async throws -> R
     ) async throws -> R {
         let mode = try mode ?? Mode(environment: environment)
+        guard let name else {
+            var named = self
+            named.name = test.functionName
+            return try await named.run(mode, test: test, at: place, isolation: isolation, hasFailed: hasFailed, warn: warn, operation)
+        }
         guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(where: { [0, UInt8(ascii: "/")].contains($0) }) else {
             throw MockFailure("\"\(name)\" cannot name a recording, because it is not the name of a file.")
         }
@@ -59,7 +68,7 @@ package struct Recording: Sendable {
         let owner = "\(place.prefix { $0 != ":" }) \(function)"
         let command = "MOCK_NETWORK=record swift test --filter \(function.filterWord)"
         if mode == .record { _ = try oldFile(of: owner) }
-        let recorded = mode == .record ? Replay(HARFile([]), options) : try readReplay(orRecordBy: command)
+        let recorded = try mode == .record ? Replay(HARFile([]), options) : readReplay(orRecordBy: command)
         let replay = Locked(recorded)
         let recorder = mode == .replay ? nil : Recorder(transport ?? URLSessionTransport(configuration: .ephemeral))
         defer { recorder?.close() }
@@ -76,7 +85,7 @@ package struct Recording: Sendable {
             return try result.get()
         }
         var exchanges = recorder?.exchanges ?? []
-        for index in exchanges.indices { editing(&exchanges[index]) }
+        for index in exchanges.indices { options.edit(&exchanges[index]) }
         exchanges.removeAll(where: \.isLeftOut)
         switch mode {
         case .replay: try checkUse(of: replay, isReset: scope.sources.isEmpty, command, warn)
@@ -138,10 +147,18 @@ extension Recording {
 
 extension Recording {
     private func readReplay(orRecordBy command: String) throws -> Replay {
-        guard let data = try? Data(contentsOf: file) else {
-            throw MockFailure("There is no recording at \(file.path). Make it: \(command)")
+        guard let data = (try? Data(contentsOf: file)) ?? resource.flatMap({ try? Data(contentsOf: $0) }) else {
+            throw MockFailure("There is no recording at \(file.path), and none in the test's bundle. Make it: \(command)")
         }
         return Replay(try HARFile(data, name: fileName), options)
+    }
+
+    /// The file in a bundle of the test, or in one of a package's inside.
+    private var resource: URL? {
+        let all = bundles().flatMap { [$0] + $0.paths(forResourcesOfType: "bundle", inDirectory: nil).compactMap(Bundle.init(path:)) }
+        let folders: [String?] = ["Recordings", nil]
+        return all.lazy.flatMap { bundle in folders.compactMap { bundle.url(forResource: fileName, withExtension: nil, subdirectory: $0) } }
+            .first
     }
 
     private func checkUse(of replay: Locked<Replay>, isReset: Bool, _ command: String, _ warn: (String) -> Void) throws {

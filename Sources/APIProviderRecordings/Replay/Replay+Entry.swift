@@ -11,6 +11,9 @@ extension Replay {
         /// The reason why the entry cannot answer, if any.
         let problem: String?
         let request: Lines
+        /// The sent conditions, and whether a request needs the same.
+        let conditions: Lines
+        let comparesConditions: Bool
         /// The values' patterns for each line with a placeholder for other texts.
         private let patterns: [String: [Pattern?]]
         /// The places of these lines, without cookies. Those where a placeholder takes a text come first.
@@ -21,7 +24,10 @@ extension Replay {
 extension Replay.Entry {
     init(_ entry: HARFile.Entry, _ options: RecordingOptions, _ placeholders: Placeholders) {
         (exchange, path, problem) = (entry.exchange, entry.path, entry.problem)
-        let request = options.request(entry.exchange, placeholders)
+        comparesConditions = RecordingOptions.comparesConditions(of: entry.exchange)
+        let lines = options.request(entry.exchange, placeholders)
+        conditions = lines.conditions
+        let request = comparesConditions ? lines : lines.withoutConditions
         let found = request.values.map { place, values in
             (place, values.map { Pattern($0.text, at: place.general, placeholders) })
         }

@@ -47,7 +47,8 @@ extension Replay {
         if options.isForAnyHost { isMatching["host"] = true }
         // A placeholder that the app sends literally is equal, and no match.
         let equal = isMatching.filter { !$0.value && entry.request.values[$0.key] == request.values[$0.key] }.keys.sorted()
-        let lines = entry.request.places(differingFrom: request).filter { !$0.isCookie && isMatching[$0] != true }
+        let compared = entry.comparesConditions ? request : request.withoutConditions
+        let lines = entry.request.places(differingFrom: compared).filter { !$0.isCookie && isMatching[$0] != true }
         return (lines + equal + cookies).map { place in
             let values = [entry.request.values[place]?.first, request.values[place]?.first]
             var shown = values.map { value in

@@ -63,19 +63,14 @@ struct Replay: Sendable {
         }
     }
 
-    /// The lines without cookies, holes and an ignored host.
+    /// The lines without cookies, conditions, holes and an ignored host.
     private func key(_ request: Lines, _ holes: Set<String>) -> Lines {
-        Lines(request.values.filter { !$0.key.isCookie && !holes.contains($0.key) && !(options.isForAnyHost && $0.key == "host") })
+        let others = request.withoutCookies.withoutConditions
+        return Lines(others.values.filter { !holes.contains($0.key) && !(options.isForAnyHost && $0.key == "host") })
     }
 
     /// The entries without a request so far.
     var unused: [Entry] { queues.flatMap { $0.numbers.dropFirst($0.uses) }.sorted().map { entries[$0] } }
-
-    /// The requests that differ from another in placeholders only.
-    var requestsToldApartByOrder: [String] {
-        let groups = index.values.flatMap(\.values).map { group in group.map { entries[queues[$0].next] } }
-        return groups.filter { group in Set(group.map { $0.request.withoutCookies }).count > 1 }.map { $0[0].exchange.summary }.sorted()
-    }
 
     // MARK: - Choosing
 
@@ -85,8 +80,8 @@ struct Replay: Sendable {
         fileprivate let queue: Int
         fileprivate let bindings: Bindings
         /// The least is the best: the number of placeholders with a first text (but for cookies, which may be set at any moment), another
-        /// host, other cookies, a used entry, and then the first unused or the last used entry.
-        fileprivate let rank: (Int, Int, Int, Int, Int)
+        /// host, other conditions, other cookies, a used entry, and then the first unused or the last used entry.
+        fileprivate let rank: (Int, Int, Int, Int, Int, Int)
     }
 
     /// Chooses the entry for a request, and marks the entry as used.
@@ -112,7 +107,7 @@ struct Replay: Sendable {
         return .success(best)
     }
 
-    /// `nil` if a hole or a cookie does not match.
+    /// `nil` if a hole, a cookie or a condition does not match.
     private func choice(_ number: Int, _ request: Lines) -> Choice? {
         let (queue, entry) = (queues[number], entries[queues[number].next])
         var bindings = bindings
@@ -120,13 +115,15 @@ struct Replay: Sendable {
         guard cookies.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
         let count = bindings.texts.count
         guard entry.holes.allSatisfy({ entry.matches($0, request, &bindings) }) else { return nil }
+        let hasOtherConditions = request.conditions != entry.conditions
+        guard !hasOtherConditions || !entry.comparesConditions else { return nil }
         let hasOtherHost = request.values["host"] != entry.request.values["host"]
         let hasOtherCookies = Set(cookies) != Set(request.values.keys.filter(\.isCookie))
         return Choice(
             number: queue.next, queue: number, bindings: bindings,
             rank: (
-                bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherCookies ? 1 : 0, queue.isUsedUp ? 1 : 0,
-                queue.isUsedUp ? -queue.next : queue.next
+                bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherConditions ? 1 : 0, hasOtherCookies ? 1 : 0,
+                queue.isUsedUp ? 1 : 0, queue.isUsedUp ? -queue.next : queue.next
             ))
     }
 
@@ -147,4 +144,9 @@ struct Replay: Sendable {
 
 extension Lines {
     fileprivate var withoutCookies: Lines { Lines(values.filter { !$0.key.isCookie }) }
+
+    /// The conditions of a request, such as `If-None-Match`.
+    var conditions: Lines { Lines(values.filter { RecordingOptions.conditionPlaces.contains($0.key) }) }
+
+    var withoutConditions: Lines { Lines(values.filter { !RecordingOptions.conditionPlaces.contains($0.key) }) }
 }

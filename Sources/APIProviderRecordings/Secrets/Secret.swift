@@ -4,22 +4,33 @@ import Foundation
 
 /// A secret text, and the placeholder in the file.
 struct Secret: Sendable {
+    /// The best evidence that a text is secret.
+    enum Origin: Comparable {
+        /// A response has the text inside an object with a listed name.
+        case object
+        /// A response has the text under a listed name, or a request has a cookie that the app also sends in the open.
+        case response
+        /// The program calls the text secret, a request has the text under a listed name, or the text is a key.
+        case test
+        case environment
+    }
+
+    enum Reach {
+        /// The text may occur by chance, and is replaced with its name only.
+        case named
+        case everywhere
+    }
+
     let text: String
     /// The beginning of the placeholder, such as `token`.
     let label: String
-    /// Whether the app knows the text from a response. In a replay, the app then sends the placeholder; other secrets match any text.
-    var isFromResponse = false
-    /// Whether the text may occur by chance, and is replaced with its name only.
-    var isCommon = true
-    /// The general places of requests where the placeholder takes a text: those with a listed name or, for a marked secret, all.
+    var origin: Origin
+    var reach: Reach
+    /// The general places of requests where the placeholder takes a text: those with a listed name or, for a marked secret, all. None for a
+    /// response's secret: the app sends the placeholder.
     var places: Set<String> = []
     /// The messages with this secret: in any notation or, for a common text, with its name.
     var messages: Set<Int> = []
-    var isFromEnvironment = false
-    /// Whether the program or the environment calls the text secret, a request has the text under a listed name, or the text is a key.
-    var isCertain = false
-    /// Whether only the name of a surrounding object in a response says that the text is secret.
-    var isInner = false
     private(set) var placeholder = ""
     /// The placeholder, or a whole JWT with the placeholder as the signature.
     var replacement = ""

@@ -14,27 +14,26 @@ extension SecretReplacer {
                 let places = values.filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
                 guard !places.isEmpty else { continue }
                 let label = known.first { $0.text == text }?.label ?? "secret"
-                let index = add(text, label, in: number, isEverywhere: text.utf8.count >= 8)
+                let index = add(text, label, .test, text.utf8.count >= 8 ? .everywhere : .named, in: number)
                 secrets[index].places.formUnion(places)
-                secrets[index].isCertain = true
             }
-            var labeled: [(value: NamedValue, label: String, isInner: Bool)] = []
+            var labeled: [(value: NamedValue, label: String, origin: Secret.Origin)] = []
             for value in values {
                 seenNames.insert(value.name)
                 if !options.hidden.isEmpty { seenNames.formUnion(value.outerNames) }
                 if let label = options.label(of: value, inResponse: message.isResponse) {
-                    labeled.append((value, label, false))
+                    labeled.append((value, label, message.isResponse ? .response : .test))
                 } else if message.isResponse, let label = options.label(ofRandomText: value) {
-                    labeled.append((value, label, true))
+                    labeled.append((value, label, .object))
                     noteRandomTexts(of: value)
                 } else {
                     note(value, in: number)
                 }
             }
             labeled.sort { ($0.value.offset, $0.value.place) < ($1.value.offset, $1.value.place) }
-            for (value, label, isInner) in labeled { add(value, label, isInner: isInner, in: number) }
+            for (value, label, origin) in labeled { add(value, label, origin, in: number) }
         }
-        for (label, text) in known { secrets[add(text, label, in: nil, isEverywhere: true)].isFromEnvironment = true }
+        for (label, text) in known { _ = add(text, label, .environment, .everywhere, in: nil) }
         addKeys()
         findEverywhere()
         secrets = secrets.compactMap(decided).enumerated().sorted {
@@ -43,27 +42,26 @@ extension SecretReplacer {
         indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
     }
 
-    private mutating func add(_ text: String, _ label: String, isInner: Bool = false, in message: Int?, isEverywhere: Bool) -> Int {
+    /// Returns the secret's index.
+    private mutating func add(_ text: String, _ label: String, _ origin: Secret.Origin, _ reach: Secret.Reach, in message: Int?) -> Int {
         let index = indices[Array(text.utf8), default: secrets.count]
         if index == secrets.count {
             indices[Array(text.utf8)] = index
-            secrets.append(Secret(text: text, label: label, isInner: isInner))
+            secrets.append(Secret(text: text, label: label, origin: origin, reach: reach))
         }
-        if !isInner { secrets[index].isInner = false }
-        if isEverywhere { secrets[index].isCommon = false }
+        secrets[index].origin = max(secrets[index].origin, origin)
+        if reach == .everywhere { secrets[index].reach = reach }
         if let message { secrets[index].messages.insert(message) }
         return index
     }
 
-    private mutating func add(_ value: NamedValue, _ label: String, isInner: Bool, in number: Int) {
+    private mutating func add(_ value: NamedValue, _ label: String, _ origin: Secret.Origin, in number: Int) {
         let text = value.secretText
         guard text.utf8.contains(where: { $0.isLetter || $0.isDigit || $0 >= 0x80 }) else { return }
-        let index = add(text, label, isInner: isInner, in: number, isEverywhere: value.isEverywhere(text))
+        let isOpenCookie = value.kind == .cookie && openTexts[Array(text.utf8)].map { $0 < messages[number].time } == true
+        let index = add(text, label, isOpenCookie ? .response : origin, value.reach(of: text), in: number)
         if !value.isClaim { named[number].append(value) }
-        guard !messages[number].isResponse else { return }
-        secrets[index].places.insert(value.place.general)
-        let isOpen = openTexts[Array(text.utf8)].map { $0 < messages[number].time } == true
-        if value.kind != .cookie || !isOpen { secrets[index].isCertain = true }
+        if !messages[number].isResponse { secrets[index].places.insert(value.place.general) }
     }
 
     /// Notes a value without a listed name.
@@ -83,7 +81,7 @@ extension SecretReplacer {
 
     /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and random-looking text after `Bearer`.
     private mutating func addKeys() {
-        let texts = secrets.filter { !$0.isCommon }.map { Array($0.text.utf8) }
+        let texts = secrets.filter { $0.reach == .everywhere }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in
             Self.key.matches(in: message.bytes.decodingEscapes().text).compactMap {
                 groups -> (label: String, text: String, message: Int)? in
@@ -108,7 +106,7 @@ extension SecretReplacer {
                 Array(found[$0.text].text.utf8)
             })
         for key in found where !parts.contains(Array(key.text.utf8)) && known.matches(in: Array(key.text.utf8)).isEmpty {
-            secrets[add(key.text, key.label, in: key.message, isEverywhere: true)].isCertain = true
+            _ = add(key.text, key.label, .test, .everywhere, in: key.message)
         }
     }
 
@@ -122,7 +120,7 @@ extension SecretReplacer {
 
     /// Looks for each uncommon secret in each message, in any notation.
     private mutating func findEverywhere() {
-        let checked = secrets.indices.filter { !secrets[$0].isCommon }
+        let checked = secrets.indices.filter { secrets[$0].reach == .everywhere }
         let check = SecretCheck(checked.map { secrets[$0].text })
         for (number, message) in messages.enumerated() {
             for index in check.secrets(in: message.bytes) { secrets[checked[index]].messages.insert(number) }
@@ -134,28 +132,30 @@ extension SecretReplacer {
         let times = secret.messages.map { (time: messages[$0].time, isResponse: messages[$0].isResponse) }
         guard let first = times.min(by: { $0.time < $1.time }) else { return nil }
         let bytes = Array(secret.text.utf8)
-        if !secret.isCertain, let open = openTexts[bytes], let response = times.filter(\.isResponse).map(\.time).min(), open < response {
-            return nil
-        }
+        let firstResponse = times.filter(\.isResponse).map(\.time).min()
+        if secret.origin < .test, let open = openTexts[bytes], let firstResponse, open < firstResponse { return nil }
         // Also in another text, such as `filter=id:7`, it is the app's own.
-        if secret.isInner, !secret.isCertain, !first.isResponse { return nil }
-        var secret = secret
+        if secret.origin == .object, !first.isResponse { return nil }
         // The app may take a common text from a response's open value, too.
-        let isClear = secret.isCommon && clearTexts.contains(bytes)
-        secret.isFromResponse = !secret.isFromEnvironment && !isClear && first.isResponse
-        if secret.isFromResponse { secret.places = [] }
-        return secret.isFromResponse && options.isFromOtherProgram ? nil : secret
+        let isClear = secret.reach == .named && clearTexts.contains(bytes)
+        guard first.isResponse, secret.origin != .environment, !isClear else { return secret }
+        var secret = secret
+        secret.places = []
+        return options.isFromOtherProgram ? nil : secret
     }
 }
 
 extension NamedValue {
     /// Whether a value of this kind is replaced without its name, too.
-    fileprivate func isEverywhere(_ text: String) -> Bool {
-        switch kind {
-        case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords()
-        // Without a listed name, a user or a parameter may be any text.
-        case .credential: names.count > 1 && CredentialNames.match(name) == nil ? name != "user" && text.looksRandom : !text.isCommon
-        case .text, .number, .header: !text.isCommon
-        }
+    fileprivate func reach(of text: String) -> Secret.Reach {
+        let isEverywhere =
+            switch kind {
+            case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords()
+            // Without a listed name, a parameter may be any text, and a user a name or a key.
+            case .credential where names.count > 1 && CredentialNames.match(name) == nil:
+                text.looksRandom && (name != "user" || text.utf8.count >= 16)
+            case .credential, .text, .number, .header: !text.isCommon
+            }
+        return isEverywhere ? .everywhere : .named
     }
 }

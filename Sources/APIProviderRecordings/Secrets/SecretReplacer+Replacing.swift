@@ -9,7 +9,7 @@ extension SecretReplacer {
             for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
         }
         func secret(_ value: NamedValue) -> Secret? {
-            indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.isCommon ? $0 : nil }
+            indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.reach == .named ? $0 : nil }
         }
         guard named[number].contains(where: { secret($0) != nil }) else { return }
         for value in values(of: message) {
@@ -39,11 +39,11 @@ extension SecretReplacer {
         var message = messages[number]
         let named = named[number].compactMap { value -> (value: NamedValue, secret: Secret)? in
             guard let secret = indices[Array(value.secretText.utf8)].map({ secrets[$0] }) else { return nil }
-            return secret.isCommon || value.kind == .credential || value.kind == .cookie ? (value, secret) : nil
+            return secret.reach == .named || value.kind == .credential || value.kind == .cookie ? (value, secret) : nil
         }
         let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap {
             indices[Array($0.utf8)].map { secrets[$0] }
-        }.filter(\.isCommon)
+        }.filter { $0.reach == .named }
         for index in message.parts.indices where !message.parts[index].isBinary {
             let groups = Dictionary(grouping: named.filter { message.parts[index].contains($0.value) }) {
                 message.parts[index].pattern(for: $0.value)

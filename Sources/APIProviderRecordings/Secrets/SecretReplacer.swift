@@ -36,7 +36,7 @@ struct SecretReplacer {
         self.options = options
         named = Array(repeating: [], count: messages.count)
         findSecrets(environment)
-        check = SecretCheck(secrets.map { $0.isCommon ? "" : $0.text })
+        check = SecretCheck(secrets.map { $0.reach == .named ? "" : $0.text })
         setPlaceholders()
         for number in messages.indices {
             let message = replaced(number)
@@ -92,7 +92,7 @@ struct SecretReplacer {
                     && openTexts[bytes] == nil
                 guard let index = indices[bytes] else { return isOfPerson ? (range, named.name.jsonString) : nil }
                 let isListed = ["azp", "aud", "client_id"].contains(named.name) || options.label(of: named, inResponse: true) != nil
-                guard !secrets[index].isCommon || isOfPerson || isListed else { return nil }
+                guard secrets[index].reach == .everywhere || isOfPerson || isListed else { return nil }
                 let replacement = secrets[index].replacement
                 return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
             }

@@ -35,7 +35,7 @@ struct RecordedAnswers: Sendable {
 
     /// A client runs its tests many times against one server, so each request may be repeated.
     func add(to mock: MockURLProtocol.Type) throws {
-        try mock.replay(contentsOf: file, repeating: ["*"], forAnyHost: chosenOrigin == nil)
+        try mock.replay(contentsOf: file, RecordingOptions(repeating: ["*"], forAnyHost: chosenOrigin == nil))
     }
 }
 
