@@ -62,6 +62,19 @@ extension MockURLProtocol {
         }
     }
 
+    /// Records the requests of other programs during `operation`, for a server. What the stubs got does not matter.
+    ///
+    /// - Parameter warn: Gets a sentence about the file.
+    @_spi(Serving) public static func record(
+        _ name: String, editing: @escaping @Sendable (inout RecordedExchange) -> Void, filePath: String, warn: (String) -> Void,
+        isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Void
+    ) async throws {
+        let recording = Recording(name, editing: editing, filePath: filePath)
+        try await withScope(name, isolation: isolation) {
+            try await recording.run(.record, test: "--record", at: "mock-server", isolation: isolation, warn: warn, operation)
+        }
+    }
+
     // MARK: - In an app
 
     /// Answers the current scope's requests from a HAR file, outside any test: in a preview, or in a UI test's app.

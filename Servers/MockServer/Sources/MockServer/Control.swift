@@ -73,8 +73,14 @@ actor Control {
         } catch let error as ServerError {
             return (try? json(["error": JSON(error.description)], status: 400)) ?? .text(400, error.description)
         } catch {
-            return .text(409, "\(error)")
+            return .text(409, text("\(error)", for: request))
         }
+    }
+
+    /// A report, and what a client in any language can do.
+    nonisolated func text(_ report: String, for request: ServerRequest) -> String {
+        "\(options.isForSwift ? report : report.withoutSwift)\n\nIn another language, send a stub with POST /__mock/stubs to "
+            + "http://\(request.headers["Host"] ?? ""). GET /__mock/openapi.json describes it."
     }
 
     private func json(_ value: JSON, status: Int = 200) throws -> ServerResponse {

@@ -51,17 +51,12 @@ struct MockHandler: Sendable {
             let received = try await MockTransport().send(sent).value
             return try await response(with: received, to: request)
         } catch {
-            return response(with: error)
+            return response(with: error, to: request)
         }
     }
 
-    private func response(with error: any Error) -> ServerResponse? {
-        if let report = mock.report(of: error) {
-            // A client in any language shows it.
-            return .text(
-                501,
-                "\(report)\n\nIn another language, send a stub to POST /__mock/stubs, which GET /__mock/openapi.json describes.")
-        }
+    private func response(with error: any Error, to request: ServerRequest) -> ServerResponse? {
+        if let report = mock.report(of: error) { return .text(501, control.text(report, for: request)) }
         if case APIError.invalidRequest(let reason, _) = error { return .text(400, "The request is invalid: \(reason)") }
         if let reportMissingAnswer, !((error as? APIError)?.underlying is ConnectionEnd) {
             reportMissingAnswer("\(error)")

@@ -31,6 +31,8 @@ public final class MockServer: Sendable {
         public var replacesOrigin = false
         /// The folder from which `fixture` of a stub by HTTP is read.
         package var fixtures: FixtureFolder?
+        /// Whether reports give advice in Swift.
+        package var isForSwift = true
         /// The stubs that the server starts with.
         package var stubs: [StubDescription] = []
         /// Gets a sentence about each request that the recorded server did not answer. `nil` if nothing is recorded.

@@ -43,6 +43,7 @@ import MockServer
 
     private static func run(_ arguments: Arguments, _ end: @Sendable () async -> Void) async throws {
         var options = arguments.options
+        options.isForSwift = false
         func serve(_ origin: String, setUp: @escaping @Sendable (MockURLProtocol.Type) throws -> Void) async throws {
             let server = try await MockServer.startInCurrentScope(for: origin, options: options, setUp: setUp)
             try FileHandle.standardOutput.write(contentsOf: Data("Listening on \(server.url.absoluteString)\n".utf8))
@@ -51,7 +52,7 @@ import MockServer
         }
         if let file = arguments.file, let origin = arguments.recordedOrigin {
             options.reportMissingAnswer = { printError($0) }
-            if let sentence = try await record(to: file, { try await serve(origin) { _ in } }) { printError(sentence) }
+            if let sentence = try await record(to: file, warn: printError, { try await serve(origin) { _ in } }) { printError(sentence) }
             return
         }
         var recording: RecordedAnswers?
@@ -78,6 +79,6 @@ import MockServer
     }
 
     private static func printError(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("mock-server: \(text)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("mock-server: \(text.withoutSwift)\n".utf8))
     }
 }

@@ -43,7 +43,7 @@ struct RecordedAnswers: Sendable {
 ///
 /// - Returns: A sentence about requests without an answer, which are not in the file.
 /// - Throws: The error of `operation`, or why the file is not written.
-func record(to file: URL, _ operation: () async throws -> Void) async throws -> String? {
+func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -> Void) async throws -> String? {
     var isFolder: ObjCBool = false
     let parent = file.deletingLastPathComponent()
     guard FileManager.default.fileExists(atPath: parent.path, isDirectory: &isFolder), isFolder.boolValue,
@@ -60,17 +60,16 @@ func record(to file: URL, _ operation: () async throws -> Void) async throws -> 
     defer { if !isKept { try? FileManager.default.removeItem(at: folder) } }
     // A file of the same content is left as it is.
     if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.copyItem(at: file, to: recorded) }
-    setenv("MOCK_NETWORK", "record", 1)
     // An exchange without an answer would be a failure in each replay.
     let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
     let result: Result<Void, any Error>
     do {
-        try await MockURLProtocol.withRecording(
+        try await MockURLProtocol.record(
             file.deletingPathExtension().lastPathComponent,
             editing: {
                 $0.isLeftOut = $0.response == nil
                 answer.yield(!$0.isLeftOut)
-            }, filePath: folder.appendingPathComponent("mock-server").path, function: "--record", operation: operation)
+            }, filePath: folder.appendingPathComponent("mock-server").path, warn: warn, operation: operation)
         result = .success(())
     } catch { result = .failure(error) }
     answer.finish()

@@ -587,6 +587,7 @@ class Files(unittest.TestCase):
             file = os.path.join(self.folder.name, "a.har")
             with Server(file, "--record", origin) as recorder:
                 recorder.request("GET", "/a")
+                recorder.stub("GET", "/never", {})
                 # Neither does anybody who wants to start anew lose it,
                 self.assertEqual(recorder.control("DELETE", "")[0], 409)
                 self.assertEqual(recorder.control("DELETE", "/requests")[0], 200)
@@ -618,6 +619,36 @@ class Files(unittest.TestCase):
         self.assertEqual(recorder.code, 1)
         self.assertTrue(recorder.errors.startswith("mock-server: "))
         self.assertFalse(os.path.exists(file))
+
+
+    def test_nothing_is_said_that_only_a_test_in_Swift_could_do(self):
+        words = ["hiding:", "editing:", "comparing:", "forAnyHost:", "ignoring:", "repeating:", "MockURLProtocol.", "DefaultAPIProvider", "paste this", "\n\n\n"]
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/a", {"json": {"handle": "q8Zr2Lw0Xn5Ty7Ub3Vc9aB"}})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                recorder.request("GET", "/a")
+        with Server(os.path.join(self.folder.name, "none.har"), "--record", "http://127.0.0.1:9") as nothing:
+            pass
+        self.assertIn("handle", recorder.errors)
+        self.assertIn("no request has reached", nothing.errors)
+        texts = [recorder.errors, nothing.errors]
+        for arguments in [[], [file], [file, "--origin", "http://other.example"]]:
+            with Server(*arguments) as server:
+                server.stub("GET", "/once", [{}])
+                server.request("GET", "/once")
+                server.stub("GET", "/never", {})
+                texts.append(server.control("GET", "/verify")[1])
+                texts += [server.request(method, path, "ignoring: the body stays")[1].decode() for method, path in
+                          [("GET", "/once"), ("GET", "/b"), ("POST", "/a"), ("GET", "/a?b=4f0c2a52-1d5b-4a4e-9d07-0f9f1a0c8a11")]]
+                texts.append(server.control("GET", "/verify")[1])
+                for text in texts[-5:]:
+                    if "no answer for this request" in text:
+                        self.assertTrue(text.endswith(f"to http://127.0.0.1:{server.port}. GET /__mock/openapi.json describes it.\n"), text)
+                        self.assertIn("stays", text)
+        for text in texts:
+            for word in words:
+                self.assertNotIn(word, text.replace("ignoring: the body", ""), text)
 
 
 class Pages(unittest.TestCase):
