@@ -122,6 +122,8 @@ package enum FaultyFiles {
 private let nextOpen = FaultyFiles.next("open", as: (@convention(c) (UnsafePointer<CChar>, Int32, mode_t) -> Int32).self)
 private let nextWrite = FaultyFiles.next("write", as: (@convention(c) (Int32, UnsafeRawPointer?, Int) -> Int).self)
 private let nextOpenAt = FaultyFiles.next("openat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, mode_t) -> Int32).self)
+private let nextRename = FaultyFiles.next(
+    "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
 private let nextRenameAt = FaultyFiles.next(
     "renameat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32).self)
 private let nextRename = FaultyFiles.next(
@@ -164,6 +166,11 @@ func faultyOpenAt(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32)
 @_silgen_name("$s5Glibc6openatys5Int32VAD_SPys4Int8VGADs6UInt32VtF")
 func faultyOpenAt(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: mode_t) -> Int32 {
     FaultyFiles.fails(FaultyFiles.path(folder, path)) ? fail(EMFILE) : nextOpenAt(folder, path, flags, mode)
+}
+
+@_cdecl("rename")
+func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
+    FaultyFiles.isReadOnly(String(cString: new)) || FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
 }
 
 @_cdecl("renameat")

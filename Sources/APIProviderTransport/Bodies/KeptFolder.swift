@@ -17,12 +17,14 @@ package final class KeptFolder: Sendable {
         /// The file with bytes of this attempt.
         var written: (file: PartialFile, version: KeptVersion, isNew: Bool)?
         var isAccepted = false
+        var isLeft = false
     }
 
     private let (destination, target): (URL, PartialFile.Target)
     private let descriptor: Int32
     /// A hash of the endpoint's URL.
     private let endpoint: String
+    /// Locked while files are opened and left.
     private let state = Locked(State())
 
     private init(_ destination: URL, _ target: PartialFile.Target, _ descriptor: Int32, _ endpoint: URL?) {
@@ -52,24 +54,22 @@ package final class KeptFolder: Sendable {
             throw CocoaError.writing(destination, errno)
         }
         let descriptor = Foundation.open(target.keptFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        let isMissing = descriptor < 0 ? errno == ENOENT : false
-        if descriptor >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-            let status = PartialFile.status(of: descriptor, at: target.keptFolder)
-            if status?.st_uid == geteuid() { return KeptFolder(destination, target, descriptor, endpoint) }
-            close(descriptor)
-            guard status == nil else { return nil }
-        } else if descriptor >= 0 {
-            let isLocked = errno == EWOULDBLOCK
-            close(descriptor)
-            if isLocked { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
+        // An ended attempt may have removed the folder.
+        func openAgain() throws -> KeptFolder? {
+            endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
+        }
+        guard descriptor >= 0 else { return errno == ENOENT ? try openAgain() : nil }
+        let folder = KeptFolder(destination, target, descriptor, endpoint)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
             rmdir(target.keptFolder)
             return nil
-        } else if !isMissing {
-            return nil
         }
-        // An ended attempt may have removed the folder.
-        return endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
+        guard let status = PartialFile.status(of: descriptor, at: target.keptFolder) else { return try openAgain() }
+        return status.st_uid == geteuid() ? folder : nil
     }
+
+    deinit { close(descriptor) }
 
     /// Removes all bytes kept for `destination`.
     package static func remove(for destination: URL) throws {
@@ -92,58 +92,55 @@ package final class KeptFolder: Sendable {
 
     /// Opens the bytes of the last attempt, if any. Returns the header fields of a request for the rest.
     func openRest() -> HTTPHeaders? {
-        var (found, last) = (nil as (name: String, version: KeptVersion, count: Int64)?, Date.distantPast)
+        var (status, last) = (stat(), Date.distantPast)
         for name in names {
-            var status = stat()
             // A killed process may leave two versions.
             let date = try? FileManager.default.attributesOfItem(atPath: "\(target.keptFolder)/\(name)")[.modificationDate] as? Date
             guard let version = KeptVersion(name: name), version.endpoint == endpoint, version.isWhole, let date, date > last,
                 fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
-                status.st_uid == geteuid(),
-                status.st_nlink == 1, 1...version.length ~= Int64(status.st_size)
+                status.st_uid == geteuid(), status.st_nlink == 1, 1...version.length ~= Int64(status.st_size),
+                case let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), file >= 0
             else { continue }
-            (found, last) = ((name, version, Int64(status.st_size)), date)
+            last = date
+            // A whole file costs one byte, and an empty range is never requested.
+            let start = min(Int64(status.st_size), version.length - 1)
+            let rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: version.length)
+            state.withLock { $0.rest = (rest, version) }
         }
-        guard let (name, version, count) = found else { return nil }
-        let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        // A whole file costs one byte, and an empty range is never requested.
-        let start = min(count, version.length - 1)
-        state.withLock {
-            $0.rest = (PartialFile(destination, target, file, in: descriptor, name, from: start, length: version.length), version)
-        }
-        return ["Range": "bytes=\(start)-", "If-Range": "\"\(version.tag)\""]
+        return state.withLock(\.rest).map { ["Range": "bytes=\($0.file.start)-", "If-Range": $0.version.eTag] }
     }
 
     /// The server does not send the rest.
-    func forgetRest() { _ = state.withLock { $0.rest.take() } }
+    func forgetRest() { state.withLock { $0.rest = nil } }
 
     /// The file for the body in `response`: the rest of the kept one, or a new one. Returns `nil` if the bytes cannot stay.
     ///
     /// - Throws: ``UnexpectedRange`` for another part than the missing one.
     func file(for response: HTTPURLResponse) throws -> PartialFile? {
-        if response.isPart {
-            guard let (file, version) = state.withLock(\.rest) else { return nil }
-            guard version.isContinued(by: response, from: file.start) else { throw UnexpectedRange() }
-            let new = version.at(KeptVersion.currentBoot)
-            if version.boot == KeptVersion.synchronized {
-                try file.rename(to: new.name)
-                // Under the old name, all bytes are on the disk.
-                guard try PartialFile.synchronize(descriptor, destination) else { throw UnexpectedRange() }
+        try state.withLock { state in
+            if state.isLeft { throw URLError(.cancelled) }
+            if response.isPart {
+                guard let (file, version) = state.rest else { return nil }
+                guard version.isContinued(by: response, from: file.start) else { throw UnexpectedRange() }
+                if version.boot == KeptVersion.synchronized {
+                    try file.rename(to: version.name())
+                    // Under the old name, all bytes are on the disk.
+                    guard try PartialFile.synchronize(descriptor, destination) else { throw UnexpectedRange() }
+                }
+                state.written = (file, version, false)
+                return file
             }
-            state.withLock { $0.written = (file, new, false) }
+            guard let version = KeptVersion(response, endpoint: endpoint) else { return nil }
+            // Only under exactly this name: in some file systems, another version's with other capitals is the same.
+            if names.contains(where: version.name().hasSameBytes) { unlinkat(descriptor, version.name(), 0) }
+            // The owner must be able to open the file again, whatever the whole file's mode.
+            let (flags, mode) = (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (target.mode ?? 0o666) | 0o600)
+            let new = openat(descriptor, version.name(), flags, mode)
+            guard new >= 0 else { return nil }
+            let file = PartialFile(destination, target, new, in: descriptor, version.name(), from: 0, length: version.length)
+            state.written = (file, version, true)
             return file
         }
-        guard let version = KeptVersion(response, endpoint: endpoint) else { return nil }
-        // Not by opening: in some file systems, another version's name with other capitals is the same.
-        if names.contains(where: version.name.hasSameBytes) { unlinkat(descriptor, version.name, 0) }
-        // The owner must be able to open the file again, whatever the whole file's mode.
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
-        let new = openat(descriptor, version.name, flags, (target.mode ?? 0o666) | 0o600)
-        guard new >= 0 else { return nil }
-        let file = PartialFile(destination, target, new, in: descriptor, version.name, from: 0, length: version.length)
-        state.withLock { $0.written = (file, version, true) }
-        return file
     }
 
     /// The response was accepted: nothing is needed any more.
@@ -153,20 +150,22 @@ package final class KeptFolder: Sendable {
     ///
     /// - Parameter isRefused: Whether a whole file was not accepted, such as a page that asks to sign in.
     func leave(isRefused: Bool) {
-        let (written, isAccepted) = state.withLock { ($0.written, $0.isAccepted) }
-        if isAccepted {
-            removeFiles()
-        } else if let (file, version, isNew) = written {
-            if !(isNew && isRefused), file.hasBytes, let isSynchronized = try? file.synchronize() {
-                if isSynchronized { try? file.rename(to: version.at(KeptVersion.synchronized).name) }
-                removeFiles(except: file.name)
-            } else if isNew || !file.hasBytes {
-                unlinkat(descriptor, file.name, 0)
+        state.withLock { state in
+            state.isLeft = true
+            if state.isAccepted {
+                removeFiles()
+            } else if let (file, version, isNew) = state.written {
+                if !(isNew && isRefused), file.hasBytes, let isSynchronized = try? file.synchronize() {
+                    if isSynchronized { try? file.rename(to: version.name(in: KeptVersion.synchronized)) }
+                    removeFiles(except: file.name)
+                } else if isNew || !file.hasBytes {
+                    unlinkat(descriptor, file.name, 0)
+                }
             }
+            state.written?.file.close()
+            if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
+            flock(descriptor, LOCK_UN)
         }
-        written?.file.close()
-        if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
-        close(descriptor)
     }
 }
 

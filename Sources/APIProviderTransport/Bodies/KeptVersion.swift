@@ -14,40 +14,35 @@ struct KeptVersion: Sendable {
     /// A hash of the answering URL's path. Two files may share an entity tag made from a time and a size.
     let path: String
     /// A hash of the system's boot in which the bytes were written, ``synchronized`` or ``unknown``.
-    var boot = Self.currentBoot
+    private(set) var boot = Self.currentBoot
     /// The whole file's number of bytes.
     let length: Int64
-    /// A strong entity tag (RFC 9110, section 8.8.3), without quotes.
-    let tag: String
+    /// A strong entity tag (RFC 9110, section 8.8.3).
+    let eTag: String
 
     /// `nil` if the rest of this response could not be requested, or the name would be too long.
     init?(_ response: HTTPURLResponse, endpoint: String) {
-        guard response.statusCode == 200, let tag = response.strongTag, let length = response.bodyLength,
-            tag.escapedAsValue.utf8.count <= 80
+        guard response.statusCode == 200, let eTag = response.strongETag, let length = response.bodyLength,
+            eTag.escapedAsValue.utf8.count <= 80
         else { return nil }
-        (self.endpoint, path, self.length, self.tag) = (endpoint, response.pathHash, length, tag)
+        (self.endpoint, path, self.length, self.eTag) = (endpoint, response.pathHash, length, eTag)
     }
 
     /// `nil` for a name of another form.
     init?(name: String) {
         let fields = name.parts(between: UInt8(ascii: ",")).map(String.init)
-        guard fields.count == 5, let length = Int64(fields[3]), length > 0, let tag = fields[4].removingPercentEncoding, tag.isTag
+        guard fields.count == 5, let length = Int64(fields[3]), length > 0, let eTag = fields[4].removingPercentEncoding,
+            eTag.isStrongETag
         else { return nil }
-        (endpoint, path, boot, self.length, self.tag) = (fields[0], fields[1], fields[2], length, tag)
+        (endpoint, path, boot, self.length, self.eTag) = (fields[0], fields[1], fields[2], length, eTag)
     }
 
-    var name: String { "\(endpoint),\(path),\(boot),\(length),\(tag.escapedAsValue)" }
-
-    /// The same version under another boot.
-    func at(_ boot: String) -> KeptVersion {
-        var copy = self
-        copy.boot = boot
-        return copy
-    }
+    /// The file's name, if its bytes were written in `boot`.
+    func name(in boot: String = currentBoot) -> String { "\(endpoint),\(path),\(boot),\(length),\(eTag.escapedAsValue)" }
 
     /// Whether a 206 continues the same file at `offset`, with a stated length. The part may end early.
     func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
-        guard response.statusCode == 206, !response.isCoded, response.strongTag == tag, response.pathHash == path,
+        guard response.statusCode == 206, !response.isCoded, response.strongETag == eTag, response.pathHash == path,
             let range = response.contentRange
         else { return false }
         return range.first == offset && range.length == length && range.last < length
@@ -75,14 +70,7 @@ struct KeptVersion: Sendable {
 }
 
 extension HTTPURLResponse {
-    /// The entity tag without quotes, if strong.
-    fileprivate var strongTag: String? {
-        guard let tag = joinedValue(forHTTPHeaderField: "ETag"), tag.utf8.count >= 2, tag.utf8.first == UInt8(ascii: "\""),
-            tag.utf8.last == UInt8(ascii: "\"")
-        else { return nil }
-        let text = String(Substring(tag.utf8.dropFirst().dropLast()))
-        return text.isTag ? text : nil
-    }
+    fileprivate var strongETag: String? { joinedValue(forHTTPHeaderField: "ETag").flatMap { $0.isStrongETag ? $0 : nil } }
 
     fileprivate var pathHash: String {
         (url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }?.percentEncodedPath ?? "").fileNameHash
@@ -90,5 +78,9 @@ extension HTTPURLResponse {
 }
 
 extension String {
-    fileprivate var isTag: Bool { utf8.allSatisfy { 0x21...0x7E ~= $0 && $0 != UInt8(ascii: "\"") } }
+    fileprivate var isStrongETag: Bool {
+        let quote = UInt8(ascii: "\"")
+        return utf8.count >= 2 && utf8.first == quote && utf8.last == quote
+            && utf8.dropFirst().dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != quote }
+    }
 }

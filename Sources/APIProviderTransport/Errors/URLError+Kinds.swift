@@ -26,8 +26,12 @@ extension URLError {
         happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(code)
     }
 
-    static func responseTooLarge(limit: Int) -> URLError {
-        let text = "the response is larger than the transport's maxResponseSize of \(limit) bytes"
+    /// - Parameter isInMemory: Whether files have no limit.
+    static func responseTooLarge(limit: Int, isInMemory: Bool) -> URLError {
+        let text =
+            isInMemory
+            ? "the response is larger than \(limit) bytes; download it to a file, with downloadingTo:, or set the transport's maxResponseSize"
+            : "the response is larger than the transport's maxResponseSize of \(limit) bytes"
         return URLError(.dataLengthExceedsMaximum, reason: text)
     }
 }

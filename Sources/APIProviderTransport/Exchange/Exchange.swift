@@ -139,11 +139,12 @@ public import FoundationNetworking
     public func receive(_ chunk: Data) -> Bool {
         // A body in place of a stream, such as a JSON log, may have no end. So the bytes are limited, and do not count as activity.
         let replacesStream = streamsResponse && state.withLock(\.expectedStreamType) != nil
-        let (now, maxSize) = (now, transport.settings.maxResponseSize)
-        let limit = replacesStream ? min(maxSize ?? .max, original.options.maxElementSize) : maxSize
+        let now = now
+        var limits = transport.settings.maxSizes
+        if replacesStream { limits.inMemory = min(limits.inMemory ?? .max, original.options.maxElementSize) }
         do {
             // A disk may be slow, and a reader runs other code, so neither is called under the lock.
-            switch try state.withLock({ try $0.receive(chunk, limit: limit, at: replacesStream ? nil : now) }) {
+            switch try state.withLock({ try $0.receive(chunk, limits: limits, at: replacesStream ? nil : now) }) {
             case nil: return false
             case .memory: break
             case .file(let file): try file.append(chunk)

@@ -158,13 +158,16 @@ struct ExchangeState {
     ///
     /// - Parameter now: The time, if the bytes count as activity.
     /// - Returns: The file or the stream to write to; `.memory` if nothing is left to do; `nil` before the beginning and after the end.
-    mutating func receive(_ chunk: Data, limit: Int?, at now: UInt64?) throws -> BodySink? {
+    mutating func receive(_ chunk: Data, limits: (inMemory: Int?, inFile: Int?), at now: UInt64?) throws -> BodySink? {
         if let now { recordActivity(at: now) }
         guard isOpen else { return nil }
         progress.bytesReceived += Int64(chunk.count)
-        if let limit, stream == nil, progress.bytesReceived > limit { throw URLError.responseTooLarge(limit: limit) }
         // Bytes without a head are dropped.
         guard case .receiving(let response, var sink) = phase else { return .memory(Data()) }
+        let limit = sink.file == nil ? limits.inMemory : limits.inFile
+        if let limit, stream == nil, progress.bytesReceived > limit {
+            throw URLError.responseTooLarge(limit: limit, isInMemory: limits.inFile == nil)
+        }
         guard case .memory = sink else { return sink }
         // `phase` gives up the reference first, so appending makes no copy.
         phase = .sending

@@ -37,16 +37,23 @@ public import FoundationNetworking
         /// The maximum number of simultaneous requests to an origin (scheme, host and port), even over HTTP/2. Others wait, first come,
         /// first served. `nil` is no limit.
         public var maxRequestsPerHost: Int? = 6
-        /// The maximum size of a response's body in bytes. `nil` is no limit.
-        public var maxResponseSize: Int?
+        /// The maximum size of a response's body in bytes, in memory or in a file. `nil` is no limit. If never set, a body in memory may
+        /// have 256 MB, and one in a file has no limit.
+        public var maxResponseSize: Int? {
+            get { maxSizes.inFile }
+            set { maxSizes = (newValue, newValue) }
+        }
+        private(set) var maxSizes: (inMemory: Int?, inFile: Int?) = (256_000_000, nil)
         /// The longest time without activity, in seconds, unless the request sets a timeout. Activity is a call of
         /// ``Exchange/didSend(_:of:)``, the response's head, and each part of the body. Waiting in the queue does not count.
         public var timeoutInterval: TimeInterval = 60
         /// The longest time for a whole request, in seconds. Starts again after a redirect.
         public var timeoutIntervalForResource: TimeInterval = 604_800
 
-        /// Creates settings without headers, cookies or a size limit.
+        /// Creates settings without headers and cookies.
         public init() {}
+
+        init(maxResponseSize: Int?) { maxSizes = (maxResponseSize, maxResponseSize) }
     }
 
     let settings: Settings

@@ -31,14 +31,23 @@ public final class URLSessionTransport: Transport {
     ///
     /// The transport does not use `urlCache`, on any platform. To cache responses, add `CacheMiddleware` from the module APIProviderCache.
     ///
+    /// A body in memory may have 256 MB, and one in a file or a stream has no limit. A larger one fails at once with
+    /// `URLError.dataLengthExceedsMaximum`. For another limit, see ``init(configuration:maxResponseSize:)``.
+    ///
+    /// - Parameter configuration: The session's configuration. With a background configuration, each request fails with
+    ///   ``APIError/invalidRequest(reason:underlying:)``, because your app may not be running at the end of a background transfer. So
+    ///   does each request on Linux with a proxy in `connectionProxyDictionary`, because Foundation would send it past the proxy.
+    public convenience init(configuration: URLSessionConfiguration) { self.init(configuration: configuration, delegateSession: nil) }
+
+    /// Creates a transport like ``init(configuration:)``, with a limit for the size of responses.
+    ///
     /// - Parameters:
-    ///   - configuration: The session's configuration. With a background configuration, each request fails with
-    ///     ``APIError/invalidRequest(reason:underlying:)``, because your app may not be running at the end of a background transfer. So
-    ///     does each request on Linux with a proxy in `connectionProxyDictionary`, because Foundation would send it past the proxy.
-    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
-    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int? = nil) {
-        self.init(configuration: configuration, maxResponseSize: maxResponseSize, delegateSession: nil)
+    ///   - configuration: The session's configuration.
+    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file: a limit for answers counts for
+    ///     downloads, too, so give those a provider of their own. A larger one fails at once with `URLError.dataLengthExceedsMaximum`.
+    ///     `nil` is no limit.
+    public convenience init(configuration: URLSessionConfiguration, maxResponseSize: Int?) {
+        self.init(configuration: configuration, .init(maxResponseSize: maxResponseSize), delegateSession: nil)
     }
 
     /// Creates a transport with the configuration of `session`: protocol classes, timeouts, headers and cookies, but not the cache.
@@ -47,13 +56,24 @@ public final class URLSessionTransport: Transport {
     /// client certificates, and gets metrics and notice of waiting for a connection, with the transport's session and task. The transport
     /// holds a `session` with a delegate. To release the delegate before the transport, invalidate `session`.
     ///
+    /// A body in memory may have 256 MB, and one in a file or a stream has no limit. A larger one fails at once with
+    /// `URLError.dataLengthExceedsMaximum`. For another limit, see ``init(session:maxResponseSize:)``.
+    ///
+    /// - Parameter session: The session with the configuration.
+    public convenience init(session: URLSession) { self.init(session: session, .init()) }
+
+    /// Creates a transport like ``init(session:)``, with a limit for the size of responses.
+    ///
     /// - Parameters:
     ///   - session: The session with the configuration.
-    ///   - maxResponseSize: The maximum size of a response's body in bytes, in memory or in a file. A larger one fails at once with
-    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public convenience init(session: URLSession, maxResponseSize: Int? = nil) {
+    ///   - maxResponseSize: The maximum size of a response's body: see ``init(configuration:maxResponseSize:)``.
+    public convenience init(session: URLSession, maxResponseSize: Int?) {
+        self.init(session: session, .init(maxResponseSize: maxResponseSize))
+    }
+
+    private convenience init(session: URLSession, _ settings: ExchangeTransport.Settings) {
         let delegateSession = session.delegate == nil ? nil : session
-        self.init(configuration: session.configuration, maxResponseSize: maxResponseSize, delegateSession: delegateSession)
+        self.init(configuration: session.configuration, settings, delegateSession: delegateSession)
     }
 
     /// - Parameters:
@@ -61,13 +81,12 @@ public final class URLSessionTransport: Transport {
     ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to ask the configuration.
     ///   - scheduler: The clock for timeouts on Linux, where a session's timeouts are not exact.
     package init(
-        configuration: URLSessionConfiguration, maxResponseSize: Int? = nil, delegateSession: URLSession?,
+        configuration: URLSessionConfiguration, _ settings: ExchangeTransport.Settings = .init(), delegateSession: URLSession?,
         multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
-        var settings = ExchangeTransport.Settings()
+        var settings = settings
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
-        settings.maxResponseSize = maxResponseSize
         let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
         refusal = configuration.refusal(usesNetwork: usesNetwork)
         // A second session with the identifier would take the first one's transfers.

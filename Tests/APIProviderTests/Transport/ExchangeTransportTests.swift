@@ -58,6 +58,42 @@ struct ExchangeTransportTests {
         #expect(stopped.entries == ["/a"])
     }
 
+    @Test(
+        "Unless a limit is set, a body in memory may have 256 MB, and files and streams have no limit; a set one counts for files, too",
+        .longComputing,
+        arguments: [
+            (nil, 256_000_000, true), (nil, 256_000_001, false), (.some(nil), 256_000_001, true), (10, 10, true), (10, 11, false),
+            (256_000_001, 256_000_001, true),
+        ] as [(Int??, Int, Bool)])
+    func sizes(limit: Int??, size: Int, isAccepted: Bool) async throws {
+        let folder = TemporaryFolder()
+        var settings = ExchangeTransport.Settings()
+        if let limit { settings.maxResponseSize = limit }
+        let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
+            // The pages of this body are never touched.
+            let isWhole = exchange.receive(APIResponse(to: exchange.request).httpResponse) && exchange.receive(Data(count: size))
+            exchange.complete(with: isWhole ? nil : URLError(.cancelled))
+            return Disposables.create()
+        }
+        let provider = DefaultAPIProvider(baseURL: example, transport: transport)
+        var error: APIError?
+        do { #expect(try await provider.request(Endpoint<Data>(.get, "/")).value.count == size) } catch let thrown as APIError {
+            error = thrown
+        }
+        #expect(error?.urlError?.code == (isAccepted ? nil : .dataLengthExceedsMaximum))
+        let hint = "download it to a file, with downloadingTo:, or set the transport's maxResponseSize"
+        #expect(error.map { $0.description.contains(hint) == (limit == nil) } ?? true, "\(error as Any)")
+
+        let isInFile = limit == nil || isAccepted
+        guard size < 1_000 || limit == nil else { return }
+        let file = Endpoint(.get, "/", downloadingTo: folder.url("file"))
+        let isSaved = await (try? provider.request(file).value) != nil
+        #expect(isSaved == isInFile)
+        var count = 0
+        for try await bytes in try await provider.request(Endpoint<ByteStream>(.get, "/")).value { count += bytes.count }
+        #expect(count == size)
+    }
+
     @Test("The progress of a body comes in steps of 64 KB", arguments: [0, 1, 65_536, 65_537, 200_000])
     func steps(size: Int) {
         let sent = Log<Int64>()

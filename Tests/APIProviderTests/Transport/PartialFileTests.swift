@@ -172,7 +172,7 @@ struct PartialFileTests: DownloadSuite {
             try FileManager.default.removeItem(at: kept)
             try #require(link(other.path, keptFolder.appendingPathComponent(name).path) == 0)
         case .length: try rename(3, to: "-1")
-        case .tag: try rename(4, to: "v%0A1")
+        case .tag: try rename(4, to: "%22v%0A1%22")
         case .tooFew: try rename(3, to: "20000")
         case .tooMany: try rename(4, to: "v1,")
         case .otherName: try FileManager.default.moveItem(at: kept, to: keptFolder.appendingPathComponent("\u{301},,"))
@@ -203,11 +203,11 @@ struct PartialFileTests: DownloadSuite {
         #expect(server.requests[1].headers["if-range"] == (isNewLast ? "\"v1\"" : "\"v0\""))
     }
 
-    @Test("With an entity tag that is too long for a name, nothing is kept", arguments: [80, 81])
+    @Test("With an entity tag that is too long for a name, nothing is kept", arguments: [74, 75])
     func longTag(count: Int) async throws {
         let tag = "\"\(String(repeating: "t", count: count))\""
         await breakOff(try LoopbackServer(FileAnswer(eTag: tag, breaksOffAfter: 12_000)))
-        #expect(try folder.names.count == (count == 80 ? 1 : 0))
+        #expect(try folder.names.count == (count == 74 ? 1 : 0))
     }
 
     @Test("What is kept for a destination can be removed, and removing nothing is no error")

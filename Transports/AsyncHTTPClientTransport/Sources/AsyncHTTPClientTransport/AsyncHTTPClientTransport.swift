@@ -14,6 +14,8 @@ public import Foundation
 /// let provider = DefaultAPIProvider(baseURL: gitHub, transport: AsyncHTTPClientTransport())
 /// ```
 ///
+/// A body in memory may have 256 MB, and one in a file or a stream has no limit, unless you set `maxResponseSize`.
+///
 /// Timeouts, limits, files and the codes and sentences of errors are those of `URLSessionTransport`. HTTP/2 is used where the server speaks
 /// it over TLS. Events come on a background queue, and progress on the client's event loops.
 ///
@@ -27,9 +29,18 @@ public struct AsyncHTTPClientTransport: Transport {
     ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets. The client follows no redirects and
     ///     decompresses responses whatever it says.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
+    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil) {
+        self.init(Client(configuration, maxResponseSize: nil), ExchangeTransport.Settings(cookies: cookies))
+    }
+
+    /// Creates a transport like ``init(configuration:cookies:)``, with a limit for the size of responses.
+    ///
+    /// - Parameters:
+    ///   - configuration: The client's TLS, proxy and timeouts, and how many connections a host gets.
+    ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maxResponseSize: The most bytes that a response's body may have, in memory or in a file. A larger one fails at once with
-    ///     `URLError.dataLengthExceedsMaximum`. `nil` is no limit.
-    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int? = nil) {
+    ///     `URLError.dataLengthExceedsMaximum`. Counts for downloads, too: give those a provider of their own. `nil` is no limit.
+    public init(configuration: HTTPClient.Configuration, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int?) {
         let client = Client(configuration, maxResponseSize: maxResponseSize)
         self.init(client, ExchangeTransport.Settings(cookies: cookies, maxResponseSize: maxResponseSize))
     }
@@ -44,11 +55,18 @@ public struct AsyncHTTPClientTransport: Transport {
     ///     costs a connection, because the client might follow it itself, and the body of a redirect is not read. The transport does not
     ///     ask for compressed responses. `nil` is a client of the transport's own.
     ///   - cookies: The storage for cookies. `nil` means no cookies.
+    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil) {
+        self.init(Client(client, maxResponseSize: nil), ExchangeTransport.Settings(cookies: cookies))
+    }
+
+    /// Creates a transport like ``init(client:cookies:)``, with a limit for the size of responses.
+    ///
+    /// - Parameters:
+    ///   - client: Sends the requests with its own configuration. `nil` is a client of the transport's own.
+    ///   - cookies: The storage for cookies. `nil` means no cookies.
     ///   - maxResponseSize: As in ``init(configuration:cookies:maxResponseSize:)``.
-    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int? = nil) {
-        let client =
-            client.map { Client(lent: $0, maxResponseSize: maxResponseSize) }
-            ?? Client(HTTPClient.Configuration(), maxResponseSize: maxResponseSize)
+    public init(client: HTTPClient? = nil, cookies: HTTPCookieStorage? = nil, maxResponseSize: Int?) {
+        let client = Client(client, maxResponseSize: maxResponseSize)
         self.init(client, ExchangeTransport.Settings(cookies: cookies, maxResponseSize: maxResponseSize))
     }
 
@@ -84,9 +102,25 @@ extension AsyncHTTPClientTransport {
 }
 
 extension ExchangeTransport.Settings {
-    fileprivate init(cookies: HTTPCookieStorage?, maxResponseSize: Int?) {
+    fileprivate init(cookies: HTTPCookieStorage?) {
         self.init()
-        (self.cookies, self.maxResponseSize) = (cookies, maxResponseSize)
+        self.cookies = cookies
+    }
+
+    fileprivate init(cookies: HTTPCookieStorage?, maxResponseSize: Int?) {
+        self.init(cookies: cookies)
+        self.maxResponseSize = maxResponseSize
+    }
+}
+
+extension Client {
+    /// Your client, or one of the transport's own.
+    fileprivate convenience init(_ client: HTTPClient?, maxResponseSize: Int?) {
+        if let client {
+            self.init(lent: client, maxResponseSize: maxResponseSize)
+        } else {
+            self.init(HTTPClient.Configuration(), maxResponseSize: maxResponseSize)
+        }
     }
 }
 

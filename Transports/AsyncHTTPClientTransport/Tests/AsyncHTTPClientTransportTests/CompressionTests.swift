@@ -32,6 +32,28 @@ struct CompressionTests {
         #expect(value.map { String(decoding: $0, as: UTF8.self) } == text)
     }
 
+    @Test("Without a limit, 300 MB of gzip go to a file and through a stream, and more than 256 MB do not go to memory", .longComputing)
+    func large() async throws {
+        let gzip = Process()
+        (gzip.executableURL, gzip.arguments) = (URL(fileURLWithPath: "/bin/sh"), ["-c", "head -c 300000000 /dev/zero | gzip -1"])
+        let output = Pipe()
+        gzip.standardOutput = output
+        try gzip.run()
+        let body = output.fileHandleForReading.readDataToEndOfFile()
+        let server = try LoopbackServer { _, connection in
+            connection.send("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: \(body.count)\r\n\r\n")
+            connection.send(body)
+        }
+        let folder = TemporaryFolder()
+        let file = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: folder.url("file"))).value
+        #expect(try FileManager.default.attributesOfItem(atPath: file.path)[.size] as? Int == 300_000_000)
+        var count = 0
+        for try await bytes in try await provider.request(Endpoint<ByteStream>(.get, .url(server.url))).value { count += bytes.count }
+        #expect(count == 300_000_000)
+        let error = await #expect(throws: APIError.self) { try await provider.request(Endpoint<Data>(.get, .url(server.url))).value }
+        #expect(error?.urlError?.code == .dataLengthExceedsMaximum)
+    }
+
     @Test("A connection is kept after a response that names gzip and has no body")
     func kept() async throws {
         let connections = Log<Void>()
