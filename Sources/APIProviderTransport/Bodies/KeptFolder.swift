@@ -62,7 +62,12 @@ package final class KeptFolder: Sendable {
         func openAgain() throws -> KeptFolder? {
             endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
         }
-        guard descriptor >= 0 else { return errno == ENOENT ? try openAgain() : nil }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return try openAgain() }
+            // Too many open files: an empty folder would stay.
+            rmdir(target.keptFolder)
+            return nil
+        }
         let folder = KeptFolder(destination, target, descriptor, endpoint)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
