@@ -7,13 +7,14 @@ extension Endpoint where Response == URL {
     /// Endpoint(.get, "/videos/\(id)", downloadingTo: file).resuming()
     /// ```
     ///
-    /// The bytes are kept after a failure, a dispose and the process's end, in a hidden file beside the destination. On success, nothing
-    /// but the destination is left. Two versions of a file are never mixed: a file changed on the server is loaded again.
+    /// The bytes are kept after a failure, a dispose and the process's end, in a hidden folder beside the destination. On success, nothing
+    /// but the destination is left. Two versions of a file are never mixed: a file changed on the server is loaded again. The old bytes stay
+    /// until the new ones break off, or are accepted by ``validating(_:)``.
     ///
     /// ### When a download continues
     ///
     /// The first response must have a strong `ETag`, a `Content-Length`, and no `Content-Encoding`, and the file system must be able to
-    /// lock files. Otherwise, this is an ordinary download. The endpoint's URL must be the same each time. For links that are signed for
+    /// lock folders. Otherwise, this is an ordinary download. The endpoint's URL must be the same each time. For links that are signed for
     /// each download, request a URL that redirects to them.
     ///
     /// The request is a GET without a body. Do not set `Range`, `If-Range` or `Accept-Encoding`, which are set here: otherwise the request
@@ -22,12 +23,14 @@ extension Endpoint where Response == URL {
     ///
     /// ### One at a time
     ///
-    /// While one request downloads to a destination, another resuming one is invalid, and fails at once, even in another process.
+    /// While one request downloads to a destination, another resuming one is invalid, and fails at once, even in another process. After a
+    /// dispose, the next one waits until the disk has the last bytes.
     ///
     /// ### What stays
     ///
-    /// The hidden file may become as large as the whole, and survives a sign-out. ``removePartialDownload(for:)`` removes that file. Do not
-    /// use a folder that a cloud synchronizes. After a power failure, up to 16 MB are loaded again.
+    /// The hidden folder may become as large as the whole file, and survives a sign-out and a restart of the system. After a killed process
+    /// and a restart, the file is loaded again. ``removePartialDownload(for:)`` removes what is kept. Do not use a folder that a cloud
+    /// synchronizes. On Apple's systems, an app that is suspended while it holds a lock in a shared container may be ended.
     public func resuming() -> Endpoint {
         var copy = self
         copy.configuration.isResuming = true

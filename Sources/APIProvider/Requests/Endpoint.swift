@@ -214,8 +214,10 @@ extension Endpoint where Response == URL {
     /// a name ending in `.download`.) A status outside 200...299 is an error with the body. If `validating` accepts such a status, for
     /// example 304, the request succeeds and the destination stays unchanged.
     ///
-    /// A status without the file as the body is an error, too: 202, 204, 205, 207, and an unrequested 206, or one with another range than
-    /// the request.
+    /// A status without the file as the body is an error, too: 202, 204, 205, 207, and an unrequested part, or one with another range than
+    /// the request. A 200 with a `Content-Range` in bytes is a part, unless that is the whole.
+    ///
+    /// If a middleware makes a successful response anew, without the file and without a body of its own, the request fails.
     ///
     /// The `destination` is a file in an existing folder. An old file is replaced, keeping the mode, and a link to a file is followed.
     /// Anything else there makes the request invalid. Each other argument sets the property with the same name.

@@ -8,14 +8,16 @@ import FoundationNetworking
 /// The hidden folder beside a destination, with the bytes of an unfinished download. One attempt at a time has the folder, in all
 /// processes.
 ///
-/// At rest, one file is there, whatever its endpoint. The old file stays while a new version is written: nobody knows yet what came. No
-/// file ever has another version's bytes.
+/// At rest, one file is there, whatever its endpoint. The old file stays while a new version is written: nobody knows yet what came.
+///
+/// A file's name is `<boot>,<endpoint>,<path>,<length>,<ETag>`: the version of its bytes, and the system's boot in which they were written.
+/// So no file ever has another version's bytes. URLs may contain secrets, so only their hashes are written.
 package final class KeptFolder: Sendable {
     private struct State {
         /// The file whose rest is requested.
-        var rest: (file: PartialFile, version: KeptVersion)?
+        var rest: (file: PartialFile, version: String)?
         /// The file with bytes of this attempt.
-        var written: (file: PartialFile, version: KeptVersion, isNew: Bool)?
+        var written: (file: PartialFile, version: String, isNew: Bool)?
         var isAccepted = false
         var isLeft = false
     }
@@ -49,7 +51,9 @@ package final class KeptFolder: Sendable {
     static func open(for destination: URL, endpoint: URL?, attempts: Int = 10) throws -> KeptFolder? {
         let target = try PartialFile.Target(of: destination)
         if endpoint != nil, mkdir(target.keptFolder, 0o700) == 0 {
-            target.excludeKeptFolderFromBackups()
+            #if canImport(Darwin)
+            try? (URL(fileURLWithPath: target.keptFolder) as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
+            #endif
         } else if endpoint != nil, ![EEXIST, ENAMETOOLONG].contains(errno) {
             throw CocoaError.writing(destination, errno)
         }
@@ -58,7 +62,12 @@ package final class KeptFolder: Sendable {
         func openAgain() throws -> KeptFolder? {
             endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
         }
-        guard descriptor >= 0 else { return errno == ENOENT ? try openAgain() : nil }
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return try openAgain() }
+            // Too many open files: an empty folder would stay.
+            rmdir(target.keptFolder)
+            return nil
+        }
         let folder = KeptFolder(destination, target, descriptor, endpoint)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
@@ -90,24 +99,36 @@ package final class KeptFolder: Sendable {
 
     // MARK: - An attempt
 
+    /// The version in `response`, of this whole length; `nil` if its rest could not be requested, or the name would be too long.
+    private func version(of response: HTTPURLResponse, _ length: Int64?) -> String? {
+        // Two files may share an entity tag made from a time and a size.
+        let path = response.url.flatMap { URLComponents(url: $0, resolvingAgainstBaseURL: true) }?.percentEncodedPath ?? ""
+        guard !response.isCoded, let length, let eTag = response.joinedValue(forHTTPHeaderField: "ETag"), eTag.isStrongETag,
+            eTag.escapedAsValue.utf8.count <= 80
+        else { return nil }
+        return "\(endpoint),\(path.fileNameHash),\(length),\(eTag.escapedAsValue)"
+    }
+
     /// Opens the bytes of the last attempt, if any. Returns the header fields of a request for the rest.
     func openRest() -> HTTPHeaders? {
-        var (status, last) = (stat(), Date.distantPast)
+        var (status, last, fields) = (stat(), Date.distantPast, nil as HTTPHeaders?)
         for name in names {
+            let parts = name.parts(between: UInt8(ascii: ",")).map(String.init)
             // A killed process may leave two versions.
             let date = try? FileManager.default.attributesOfItem(atPath: "\(target.keptFolder)/\(name)")[.modificationDate] as? Date
-            guard let version = KeptVersion(name: name), version.endpoint == endpoint, version.isWhole, let date, date > last,
+            guard parts.count == 5, Boot.hasAllBytes(of: parts[0]), parts[1] == endpoint, let length = Int64(parts[3]),
+                let eTag = parts[4].removingPercentEncoding, eTag.isStrongETag, let date, date > last,
                 fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
-                status.st_uid == geteuid(), status.st_nlink == 1, 1...version.length ~= Int64(status.st_size),
+                status.st_uid == geteuid(), status.st_nlink == 1, 0 < status.st_size, status.st_size <= length,
                 case let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), file >= 0
             else { continue }
-            last = date
             // A whole file costs one byte, and an empty range is never requested.
-            let start = min(Int64(status.st_size), version.length - 1)
-            let rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: version.length)
-            state.withLock { $0.rest = (rest, version) }
+            let start = min(Int64(status.st_size), length - 1)
+            let rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: length)
+            state.withLock { $0.rest = (rest, parts[1...].joined(separator: ",")) }
+            (last, fields) = (date, ["Range": "bytes=\(start)-", "If-Range": eTag])
         }
-        return state.withLock(\.rest).map { ["Range": "bytes=\($0.file.start)-", "If-Range": $0.version.eTag] }
+        return fields
     }
 
     /// The server does not send the rest.
@@ -121,23 +142,30 @@ package final class KeptFolder: Sendable {
             if state.isLeft { throw URLError(.cancelled) }
             if response.isPart {
                 guard let (file, version) = state.rest else { return nil }
-                guard version.isContinued(by: response, from: file.start) else { throw UnexpectedRange() }
-                if version.boot == KeptVersion.synchronized {
-                    try file.rename(to: version.name())
+                // The part may end early.
+                guard response.statusCode == 206, let range = response.contentRange, self.version(of: response, range.length) == version,
+                    range.first == file.start, range.last < range.length ?? 0,
+                    response.expectedContentLength == range.last - range.first + 1
+                else { throw UnexpectedRange() }
+                if file.name.hasPrefix("\(Boot.any),") {
+                    try file.rename(to: "\(Boot.current),\(version)")
                     // Under the old name, all bytes are on the disk.
                     guard try PartialFile.synchronize(descriptor, destination) else { throw UnexpectedRange() }
                 }
                 state.written = (file, version, false)
                 return file
             }
-            guard let version = KeptVersion(response, endpoint: endpoint) else { return nil }
+            guard response.statusCode == 200, let length = response.bodyLength, let version = version(of: response, length) else {
+                return nil
+            }
+            let name = "\(Boot.current),\(version)"
             // Only under exactly this name: in some file systems, another version's with other capitals is the same.
-            if names.contains(where: version.name().hasSameBytes) { unlinkat(descriptor, version.name(), 0) }
+            if names.contains(where: name.hasSameBytes) { unlinkat(descriptor, name, 0) }
             // The owner must be able to open the file again, whatever the whole file's mode.
             let (flags, mode) = (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (target.mode ?? 0o666) | 0o600)
-            let new = openat(descriptor, version.name(), flags, mode)
+            let new = openat(descriptor, name, flags, mode)
             guard new >= 0 else { return nil }
-            let file = PartialFile(destination, target, new, in: descriptor, version.name(), from: 0, length: version.length)
+            let file = PartialFile(destination, target, new, in: descriptor, name, from: 0, length: length)
             state.written = (file, version, true)
             return file
         }
@@ -156,7 +184,7 @@ package final class KeptFolder: Sendable {
                 removeFiles()
             } else if let (file, version, isNew) = state.written {
                 if !(isNew && isRefused), file.hasBytes, let isSynchronized = try? file.synchronize() {
-                    if isSynchronized { try? file.rename(to: version.name(in: KeptVersion.synchronized)) }
+                    if isSynchronized { try? file.rename(to: "\(Boot.any),\(version)") }
                     removeFiles(except: file.name)
                 } else if isNew || !file.hasBytes {
                     unlinkat(descriptor, file.name, 0)
@@ -172,18 +200,37 @@ package final class KeptFolder: Sendable {
 /// The response has another part than the requested range, or part of another version.
 struct UnexpectedRange: Error {}
 
+private enum Boot {
+    /// All bytes are on the disk, and survive a restart of the system.
+    static let any = "0"
+    private static let unknown = "-"
+
+    static let current: String = {
+        #if canImport(Darwin)
+        var (id, size) = ([UInt8](repeating: 0, count: 64), 64)
+        guard sysctlbyname("kern.bootsessionuuid", &id, &size, nil, 0) == 0 else { return unknown }
+        return String(decoding: id.prefix { $0 != 0 }, as: UTF8.self).fileNameHash
+        #else
+        return (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?.fileNameHash ?? unknown
+        #endif
+    }()
+
+    /// Whether all bytes written in `boot` are there: after a restart of the system, the last ones may be missing.
+    static func hasAllBytes(of boot: String) -> Bool { boot == any || boot == current && boot != unknown }
+}
+
+extension String {
+    fileprivate var isStrongETag: Bool {
+        let quote = UInt8(ascii: "\"")
+        return utf8.count >= 2 && utf8.first == quote && utf8.last == quote
+            && utf8.dropFirst().dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != quote }
+    }
+}
+
 extension PartialFile.Target {
     /// `.video.mp4.partial` beside `video.mp4`. A name that is too long is cut, and ends in a hash.
     fileprivate var keptFolder: String {
         let (name, longest) = ((path as NSString).lastPathComponent, 255 - "..partial".utf8.count)
         return "\(folder)/.\(name.utf8.count > longest ? name.cut(to: longest - 16) + name.fileNameHash : name).partial"
-    }
-
-    fileprivate func excludeKeptFolderFromBackups() {
-        #if canImport(Darwin)
-        var (folder, values) = (URL(fileURLWithPath: keptFolder, isDirectory: true), URLResourceValues())
-        values.isExcludedFromBackup = true
-        try? folder.setResourceValues(values)
-        #endif
     }
 }

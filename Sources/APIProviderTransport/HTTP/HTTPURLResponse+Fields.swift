@@ -87,7 +87,8 @@ extension HTTPURLResponse {
     /// Whether the body of a download is a part: a 206's, or one with a `Content-Range` in bytes that is not the whole. Some servers
     /// answer a range with a 200. Other units, as in `items 0-9/50`, are an API's pages.
     package var isPart: Bool {
-        guard isSuccessful, statusCode != 206, let field = joinedValue(forHTTPHeaderField: "Content-Range") else { return statusCode == 206 }
+        if statusCode == 206 { return true }
+        guard isSuccessful, let field = joinedValue(forHTTPHeaderField: "Content-Range") else { return false }
         guard let range = contentRange else { return field.lowercased().hasPrefix("bytes") }
         return range.first != 0 || range.last + 1 != range.length
     }

@@ -83,7 +83,7 @@ struct PartialFileTests: DownloadSuite {
         let server = try server()
         await breakOff(server)
         #expect(keptNames.count == 1 && !keptNames[0].contains("secret-1234"))
-        try rename(2, to: boot)
+        try rename(0, to: boot)
         _ = try await provider.request(endpoint(server)).value
         try expectOnlyFile()
         #expect(server.ranges == [nil, boot == "0" ? "bytes=12000-" : nil])
@@ -103,7 +103,7 @@ struct PartialFileTests: DownloadSuite {
         try expectKept(FileAnswer.body.prefix(12_000))
         let second = Task { try await provider.request(endpoint(server).onProgress { _ in arrived.send(()) }).value }
         await arrived.next()
-        #expect(keptNames.count == 1 && !keptNames[0].contains(",0,") && !keptNames[0].contains(",-,"))
+        #expect(keptNames.count == 1 && !keptNames[0].hasPrefix("0,") && !keptNames[0].hasPrefix("-,"))
         goOn.signal()
         _ = await second.result
         try expectKept(FileAnswer.body.prefix(13_000))
