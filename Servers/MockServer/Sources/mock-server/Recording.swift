@@ -67,10 +67,10 @@ func record(to file: URL, _ operation: () async throws -> Void) async throws -> 
     do {
         try await MockURLProtocol.withRecording(
             file.deletingPathExtension().lastPathComponent,
-            editing: {
+            RecordingOptions(editing: {
                 $0.isLeftOut = $0.response == nil
                 answer.yield(!$0.isLeftOut)
-            }, filePath: folder.appendingPathComponent("mock-server").path, function: "--record", operation: operation)
+            }), filePath: folder.appendingPathComponent("mock-server").path, function: "--record", operation: operation)
         result = .success(())
     } catch { result = .failure(error) }
     answer.finish()
