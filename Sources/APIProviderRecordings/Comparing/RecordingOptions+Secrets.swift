@@ -2,40 +2,70 @@ import APIProvider
 import Foundation
 
 extension RecordingOptions {
+    /// What a value's names say. A large body has many values, and few names.
+    struct NameRule {
+        /// The label of a name that the test hides.
+        let hidden: String?
+        let isKept: Bool
+        typealias Match = (label: String, strength: CredentialNames.Strength)
+        let own: Match?
+        /// The object's name, for `{"password": {"current": …, "new": …}}`.
+        let password: Match?
+        /// The label of an object around the value.
+        let outer: String?
+    }
+
     /// The beginning of a secret value's placeholder, such as `token`; `nil` for other values.
     func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
-        let (name, isHeader) = (value.name, value.kind == .header)
+        let rule = rule(for: value)
         if value.kind == .credential {
-            let match = CredentialNames.match(name)
-            return name == "user" ? name : match?.strength == .nonce ? "authorization" : match?.label ?? "authorization"
+            return value.name == "user" ? value.name : rule.own?.strength == .nonce ? "authorization" : rule.own?.label ?? "authorization"
         }
-        func isGiven(_ given: String) -> Bool { isHeader ? given.isField(name) : given == name }
-        if hidden.contains(where: isGiven) { return name.asLabel }
-        if !hidden.isEmpty, let name = value.outerNames.last(where: hidden.contains) { return name.asLabel }
-        guard !kept.contains(where: isGiven) else { return nil }
-        if value.kind == .cookie { return CredentialNames.match(name)?.label ?? "cookie" }
+        if let hidden = rule.hidden { return hidden }
+        guard !rule.isKept else { return nil }
+        if value.kind == .cookie { return rule.own?.label ?? "cookie" }
         // JSON in a text is an object, too.
-        if let (label, strength) = CredentialNames.match(name), !(value.kind == .text && value.text.isJSONObject),
-            hides(value, strength, inResponse: isInResponse)
+        if let (label, strength) = rule.own, hides(value, strength, inResponse: isInResponse),
+            !(value.kind == .text && value.text.isJSONObject)
         {
             return label
         }
-        // An object's name says nothing of what is inside, but `{"password": {"current": …, "new": …}}` has passwords.
-        let names = value.path, outer = names.reversed().drop { Self.roles.contains($0.lowercased()) }
-        guard outer.count < names.count, let object = outer.first, !kept.contains(object),
-            let (label, strength) = CredentialNames.match(object), strength == .code || strength == .password
-        else { return nil }
-        return hides(value, strength, inResponse: isInResponse) ? label : nil
+        return rule.password.flatMap { hides(value, $0.strength, inResponse: isInResponse) ? $0.label : nil }
+    }
+
+    /// The beginning of the placeholder for a response's random-looking text in an object with a listed name; `nil` for other values. For
+    /// anything else, an object's name says nothing of what is inside.
+    func label(ofRandomText value: NamedValue) -> String? {
+        guard value.kind == .text, let outer = rule(for: value).outer, value.secretText.looksRandom else { return nil }
+        return outer
+    }
+
+    private func rule(for value: NamedValue) -> NameRule {
+        let key = [value.kind == .header ? "header" : ""] + value.names
+        return rules.withLock { $0[key] }
+            ?? {
+                let rule = makeRule(for: value)
+                rules.withLock { $0[key] = rule }
+                return rule
+            }()
+    }
+
+    private func makeRule(for value: NamedValue) -> NameRule {
+        func isGiven(_ given: String) -> Bool { value.kind == .header ? given.isField(value.name) : given == value.name }
+        let names = value.path, object = names.reversed().drop { Self.roles.contains($0.lowercased()) }
+        let password = object.count < names.count ? object.first.flatMap { kept.contains($0) ? nil : CredentialNames.match($0) } : nil
+        let isKept = kept.contains(where: isGiven)
+        return NameRule(
+            hidden: (hidden.contains(where: isGiven) ? value.name : value.outerNames.last(where: hidden.contains))?.asLabel,
+            isKept: isKept, own: CredentialNames.match(value.name),
+            password: password.flatMap { [.code, .password].contains($0.strength) ? $0 : nil },
+            outer: isKept
+                ? nil
+                : names.dropLast().reversed().lazy.filter { !kept.contains($0) }.compactMap { CredentialNames.match($0) }
+                    .first { $0.strength != .nonce }?.label)
     }
 
     private static let roles: Set = ["current", "new", "old", "confirmation", "repeat", "value", "text", "plain"]
-
-    /// The beginning of the placeholder for a response's random-looking text in an object with a listed name; `nil` for other values.
-    func label(ofRandomText value: NamedValue) -> String? {
-        guard value.kind == .text, !kept.contains(value.name), value.secretText.looksRandom else { return nil }
-        return value.path.dropLast().reversed().lazy.filter { !kept.contains($0) }.compactMap { CredentialNames.match($0) }
-            .first { $0.strength != .nonce }?.label
-    }
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
         let text = value.secretText
@@ -45,7 +75,7 @@ extension RecordingOptions {
         switch strength {
         case .code, .password: return true
         case .token: return !isInResponse || !text.isCommon
-        case .key: return !isInResponse && (value.kind == .header || !text.isCommon && !text.isWords())
+        case .key: return !isInResponse && (value.kind == .header || !text.isCommon && !text.isWords)
         case .nonce: return !isInResponse && text.looksRandom
         }
     }

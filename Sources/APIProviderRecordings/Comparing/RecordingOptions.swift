@@ -28,6 +28,7 @@ public struct RecordingOptions: Sendable {
     let repeated: [String]
     let isForAnyHost: Bool
     let edit: @Sendable (inout RecordedExchange) -> Void
+    let rules = Locked<[[String]: NameRule]>([:])
     /// Whether another program sent the requests, with its own headers.
     private(set) var isFromOtherProgram = false
     /// The compared headers, besides those that the test names, in lower case.

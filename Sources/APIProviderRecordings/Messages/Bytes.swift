@@ -76,6 +76,10 @@ struct Expression: Sendable {
         expression = try? NSRegularExpression(pattern: pattern, options: isCaseSensitive ? [] : .caseInsensitive)
     }
 
+    func isFound(in text: String) -> Bool {
+        expression?.firstMatch(in: text, range: NSRange(location: 0, length: text.utf16.count)) != nil
+    }
+
     /// The whole and the groups of each match.
     func matches(in text: String) -> [[String?]] { results(in: text).map { $0.groups.map { $0.map(String.init) } } }
 

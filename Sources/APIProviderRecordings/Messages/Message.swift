@@ -10,6 +10,13 @@ struct Message {
         var bytes: [UInt8]
         /// Whether the body is no text in UTF-8, and nothing can be replaced.
         var isBinary: Bool { field == .body && !bytes.isUTF8 }
+        /// Whether the body is a picture, an archive or a film by its first bytes, whatever its media type.
+        var isMedia: Bool { Self.beginnings.contains { bytes.dropFirst($0.offset).starts(with: $0.bytes) } && isBinary }
+
+        private static let beginnings: [(bytes: [UInt8], offset: Int)] = [
+            ([0x89, 0x50, 0x4E, 0x47], 0), ([0xFF, 0xD8, 0xFF], 0), (Array("GIF8".utf8), 0), (Array("WEBP".utf8), 8),
+            (Array("ftyp".utf8), 4), ([0x50, 0x4B, 3, 4], 0), ([0x1F, 0x8B], 0), ([0x1A, 0x45, 0xDF, 0xA3], 0),
+        ]
     }
 
     /// The exchange's index.
@@ -32,8 +39,8 @@ struct Message {
         exchanges.enumerated().flatMap { index, exchange in [false, true].map { Message(exchange, at: index, isResponse: $0) } }
     }
 
-    /// All parts, with line breaks.
-    var bytes: [UInt8] { parts.reduce(into: []) { $0 += $1.bytes + [0x0A] } }
+    /// All parts but media, with line breaks.
+    var texts: [UInt8] { parts.reduce(into: []) { $0 += $1.isMedia ? [] : $1.bytes + [0x0A] } }
 
     /// Writes the parts to the exchange.
     func write(to exchange: inout RecordedExchange) {

@@ -14,6 +14,7 @@ struct NamedValue {
     let key: String
     /// Without escapes.
     let text: String
+    let kinds: ByteKinds
     var kind = Kind.text
     /// Whether the value is in a JWT's claims.
     var isClaim = false
@@ -59,22 +60,24 @@ struct NamedValue {
         if let said = said ?? type { names[names.count - 1] = said }
         (self.place, self.names) = (place, names)
         text = kind == .cookie ? (value.text.removingPercentEncoding ?? value.text).trimmingCharacters(in: ["\""]) : value.text
+        kinds = text.kinds
         offset = value.range?.lowerBound ?? -1
     }
 
     private init(_ name: String, _ text: String, isNumber: Bool) {
         (place, names, key, self.text, kind) = ("", [name], name, text, isNumber ? .number : .text)
+        kinds = text.kinds
     }
 
     // MARK: - Values in a value
 
     /// The values inside JSON, a JWT's claims, a form, markup and other text.
     private func inner(depth: Int) -> [NamedValue] {
-        guard depth < 4, kind != .number, !Array(text.utf8).places(ofAny: "{[=:<.").isEmpty else { return [] }
+        guard depth < 4, kind != .number, !kinds.isDisjoint(with: .inner) else { return [] }
         let claims = text.isJWT ? Data(base64URL: text.components(separatedBy: ".")[1]) : nil
-        let isBracketed = text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
-        let whole = claims ?? Data((isBracketed ? text[...] : text.bracketed).utf8)
-        let json = Lines(json: whole)
+        let isBracketed = kinds.contains(.bracket) && text.utf8.first { $0 > 0x20 }.map { "{[".utf8.contains($0) } == true
+        let whole = claims ?? Data((isBracketed ? text[...] : kinds.contains(.bracket) ? text.bracketed : "").utf8)
+        let json = whole.isEmpty ? nil : Lines(json: whole)
         // Uploads and logs have JSON on each line. Most texts have no brackets.
         let mayHaveLines = json == nil && claims == nil && !whole.isEmpty
         let lines = mayHaveLines ? text.split(whereSeparator: \.isNewline).map { Data(String($0).bracketed.utf8) } : []
@@ -83,10 +86,10 @@ struct NamedValue {
         }
         if json == nil || claims == nil && !isBracketed {
             // Most bodies have times and plain URLs.
-            let isPlain = !Array(text.utf8).contains("=") && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
+            let isPlain = !kinds.contains(.equals) && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
             // HTML's attributes contain JSON with entities, and URLs contain URLs. Decoded, an escaped quote would end a text.
             let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
-            found += isPlain ? [] : Self.pairs(in: text) + (plain == text ? [] : Self.pairs(in: plain))
+            found += isPlain ? [] : pairs(in: text) + (plain == text ? [] : pairs(in: plain))
         }
         for index in found.indices {
             (found[index].place, found[index].offset) = (place, offset)
@@ -98,9 +101,9 @@ struct NamedValue {
     }
 
     /// Names and values in any text: nearly valid JSON, source code, forms, URLs, XML and HTML.
-    private static func pairs(in text: String) -> [NamedValue] {
-        let hasTags = text.utf8.contains(UInt8(ascii: "<"))
-        return expressions.filter { hasTags || !$0.isMarkup }.flatMap { expression, name, values, _ in
+    private func pairs(in text: String) -> [NamedValue] {
+        Self.expressions.filter { kinds.contains(.tag) || text.kinds.contains(.tag) || !$0.isMarkup }.flatMap {
+            expression, name, values, _ in
             expression.matches(in: text).compactMap { match in
                 guard let name = match[name], let value = values.lazy.compactMap({ match[$0] }).first else { return nil }
                 let (plain, isQuoted) = (Array(value.utf8).decodingEscapes(levels: 1).text, values.count == 1 || match[4] == nil)
@@ -140,20 +143,42 @@ extension String {
 
     /// The first word of a request line's place (`query`, `header`, `cookie` or `path`), and the names without element numbers.
     var startAndNames: (start: String, names: [String]) {
-        if let start = ["header", "cookie", "query", "path"].first(where: { utf8.starts(with: "\($0) ".utf8) }) {
+        if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
             let name = Array(utf8.dropFirst(start.count + 1)).text
             let names = name.parts(between: ".[]").filter { !$0.utf8.allSatisfy(\.isDigit) }
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }
-        // Runs for each value of a large body, in tests without the optimizer: Foundation is faster than a loop.
-        let names = components(separatedBy: Self.marks).filter { !$0.isEmpty && !$0.utf8.allSatisfy(\.isDigit) }.map { name in
-            name.removingPercentEncoding ?? name
-        }
+        let names = placeNames
         return ("", names.first == "body" ? Array(names.dropFirst()) : names)
     }
 
-    private static let marks = CharacterSet(charactersIn: ".@[]")
+    private static let starts = ["header", "cookie", "query", "path"]
+
+    /// The names between the marks of a body's place, without numbers. Runs for each value of a large body, and calls no function in the
+    /// loop, because tests run without the optimizer.
+    private var placeNames: [String] {
+        withBytes { buffer in
+            guard let bytes = buffer.baseAddress else { return [] }
+            var (names, start, place, isNumber, hasEscape) = ([String](), 0, 0, true, false)
+            let count = buffer.count
+            while place <= count {
+                let byte = place < count ? bytes[place] : 0x2E
+                if byte == 0x2E || byte == 0x40 || byte == 0x5B || byte == 0x5D {
+                    if !isNumber {
+                        let name = String(decoding: UnsafeBufferPointer(start: bytes + start, count: place - start), as: UTF8.self)
+                        names.append(hasEscape ? name.removingPercentEncoding ?? name : name)
+                    }
+                    (start, isNumber, hasEscape) = (place &+ 1, true, false)
+                } else if byte < 0x30 || byte > 0x39 {
+                    isNumber = false
+                    if byte == 0x25 { hasEscape = true }
+                }
+                place &+= 1
+            }
+            return names
+        }
+    }
 
     /// The place with one name for all elements: `body.items[].id`.
     var general: String { utf8.contains(UInt8(ascii: "[")) ? Self.index.replacing(in: self) { _ in "[]" } : self }

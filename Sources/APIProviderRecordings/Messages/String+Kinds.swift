@@ -17,49 +17,29 @@ extension String {
     }
 
     /// Whether this is words and numbers, joined by marks: `eu-west-1`, `Europe/Berlin`, `octocat-dev42`, `gpt-4o`.
-    func isWords(joinedBy marks: String = "-_./") -> Bool {
-        utf8.split(omittingEmptySubsequences: false) { marks.utf8.contains($0) }.allSatisfy { part in
-            if part.count <= 2, part.allSatisfy({ $0.isLetter || $0.isDigit }) { return true }
-            let letters = part.prefix { $0.isLowercaseLetter || $0.isUppercaseLetter }, digits = part.dropFirst(letters.count)
-            let isOneCase = letters.dropFirst().allSatisfy(\.isLowercaseLetter) || letters.allSatisfy(\.isUppercaseLetter)
-            return letters.count <= 20 && isOneCase && digits.count <= (letters.isEmpty ? 10 : 4) && digits.allSatisfy(\.isDigit)
-        }
-    }
+    var isWords: Bool { Self.words.isFound(in: self) }
+
+    private static let word = "(?:[A-Za-z0-9]{0,2}|(?:[A-Za-z][a-z]{0,19}|[A-Z]{1,20})[0-9]{0,4}|[0-9]{1,10})"
+    private static let words = Expression("^\(word)(?:[-_./]\(word))*\\z")
+    /// Words also with other marks, a time in a notation of ISO 8601, a path that begins with a word, and a URL.
+    private static let ordinary = Expression(
+        "^(?:\(word)(?:[-_./:,;+@]\(word))*|[0-9]{4}[0-9:.,+TZ-]*)\\z|^/(?:[a-z]{3,20}|[A-Z][a-z]{2,20}|v[0-9]{1,2})(?:/|\\z)|://")
 
     /// Whether a program may have generated the text: 12 bytes or more with letters and digits, without a space, and no words, time, URL or
     /// address.
-    var looksRandom: Bool {
-        guard utf8.count >= 12 else { return false }
-        var (hasLetter, hasDigit) = (false, false)
-        for byte in utf8 {
-            if byte <= 0x20 { return false }
-            if byte.isDigit { hasDigit = true } else if byte.isLetter { hasLetter = true }
-        }
-        return hasLetter && hasDigit && !isWords(joinedBy: "-_./:,;+@") && !isTime && !isURL
+    var looksRandom: Bool { looksRandom(kinds) }
+
+    func looksRandom(_ kinds: ByteKinds) -> Bool {
+        utf8.count >= 12 && kinds.isSuperset(of: .word) && !kinds.contains(.space) && !Self.ordinary.isFound(in: self)
     }
 
-    /// Whether this is a time in a notation of ISO 8601.
-    private var isTime: Bool {
-        utf8.count <= 40 && utf8.prefix(4).allSatisfy(\.isDigit) && utf8.allSatisfy { $0.isDigit || "-:.,+TZ".utf8.contains($0) }
+    /// The random-looking segments of all URLs' paths in the text.
+    func randomSegmentsOfURLs(_ kinds: ByteKinds) -> [String] {
+        guard kinds.isSuperset(of: .path), kinds.contains(.colon) || utf8.first == UInt8(ascii: "/") else { return [] }
+        return Self.segment.matches(in: self).compactMap { $0[1] }.filter(\.looksRandom)
     }
 
-    /// Whether this is a URL, or a path that begins with a word.
-    private var isURL: Bool {
-        if Array(utf8).contains("://") { return true }
-        guard utf8.first == UInt8(ascii: "/"), let segment = split(separator: "/").first else { return false }
-        return String(segment).isWords()
-    }
-
-    /// The segments of all URLs' paths in the text.
-    var segmentsOfURLs: [String] {
-        guard utf8.contains(UInt8(ascii: "/")) else { return [] }
-        let urls = utf8.first == UInt8(ascii: "/") ? ["a\(self)"] : Array(components(separatedBy: "://").dropFirst())
-        return urls.flatMap { url in
-            url.utf8.prefix { $0 > 0x20 && !"\"'<>?#\\".utf8.contains($0) }.split(separator: UInt8(ascii: "/")).dropFirst().map {
-                Array($0).text
-            }
-        }
-    }
+    private static let segment = Expression(#"(?<!/)/([^/\s"'<>?#\\]{12,})"#)
 
     /// Whether this is JSON with an object.
     var isJSONObject: Bool {
@@ -86,5 +66,47 @@ extension Date {
         let formats = [Date.ISO8601FormatStyle(includingFractionalSeconds: true), Date.ISO8601FormatStyle()]
         guard let date = formats.lazy.compactMap({ try? $0.parse(text) }).first else { return nil }
         self = date
+    }
+}
+
+// MARK: - Kinds of bytes
+
+/// Which bytes a text has. Large bodies have many texts, and most need no closer look.
+struct ByteKinds: OptionSet {
+    let rawValue: UInt16
+
+    static let letter = ByteKinds(rawValue: 1), digit = ByteKinds(rawValue: 2), space = ByteKinds(rawValue: 4)
+    static let slash = ByteKinds(rawValue: 8), bracket = ByteKinds(rawValue: 16), equals = ByteKinds(rawValue: 32)
+    static let colon = ByteKinds(rawValue: 64), dot = ByteKinds(rawValue: 128), tag = ByteKinds(rawValue: 256)
+
+    static let word: ByteKinds = [.letter, .digit], path: ByteKinds = [.slash, .letter, .digit]
+    /// Of a text with other texts inside.
+    static let inner: ByteKinds = [.bracket, .equals, .colon, .tag, .dot]
+
+    fileprivate static let table = (0..<256).map { byte -> UInt16 in
+        let byte = UInt8(byte)
+        if byte.isLetter { return letter.rawValue }
+        if byte.isDigit { return digit.rawValue }
+        if byte <= 0x20 { return space.rawValue }
+        let marks: [(String, ByteKinds)] = [("/", .slash), ("{[", .bracket), ("=", .equals), (":", .colon), (".", .dot), ("<", .tag)]
+        return marks.first { $0.0.utf8.contains(byte) }?.1.rawValue ?? 0
+    }
+}
+
+extension String {
+    /// Calls no function in the loop, because tests run without the optimizer.
+    var kinds: ByteKinds {
+        withBytes { bytes in
+            ByteKinds.table.withUnsafeBufferPointer { table in
+                guard let bytes = bytes.baseAddress, let table = table.baseAddress else { return [] }
+                var (kinds, place): (UInt16, Int) = (0, 0)
+                let count = utf8.count
+                while place < count {
+                    kinds |= table[Int(bytes[place])]
+                    place &+= 1
+                }
+                return ByteKinds(rawValue: kinds)
+            }
+        }
     }
 }

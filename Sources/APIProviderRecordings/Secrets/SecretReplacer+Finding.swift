@@ -75,7 +75,7 @@ extension SecretReplacer {
     }
 
     private mutating func noteRandomTexts(of value: NamedValue) {
-        let random = ([value.text] + value.text.segmentsOfURLs).filter(\.looksRandom)
+        let random = (value.text.looksRandom(value.kinds) ? [value.text] : []) + value.text.randomSegmentsOfURLs(value.kinds)
         if !random.isEmpty { randomTexts[value.name, default: []] += random }
     }
 
@@ -83,7 +83,7 @@ extension SecretReplacer {
     private mutating func addKeys() {
         let texts = secrets.filter { $0.reach == .everywhere }.map { Array($0.text.utf8) }
         let found = messages.enumerated().flatMap { number, message in
-            Self.key.matches(in: message.bytes.decodingEscapes().text).compactMap {
+            Self.key.matches(in: message.texts.decodingEscapes().text).compactMap {
                 groups -> (label: String, text: String, message: Int)? in
                 guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else {
                     return nil
@@ -123,7 +123,7 @@ extension SecretReplacer {
         let checked = secrets.indices.filter { secrets[$0].reach == .everywhere }
         let check = SecretCheck(checked.map { secrets[$0].text })
         for (number, message) in messages.enumerated() {
-            for index in check.secrets(in: message.bytes) { secrets[checked[index]].messages.insert(number) }
+            for index in message.parts.flatMap(check.secrets) { secrets[checked[index]].messages.insert(number) }
         }
     }
 
@@ -150,7 +150,7 @@ extension NamedValue {
     fileprivate func reach(of text: String) -> Secret.Reach {
         let isEverywhere =
             switch kind {
-            case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords()
+            case .cookie: !text.isCommon && text.utf8.count >= 16 && !text.isWords
             // Without a listed name, a parameter may be any text, and a user a name or a key.
             case .credential where names.count > 1 && CredentialNames.match(name) == nil:
                 text.looksRandom && (name != "user" || text.utf8.count >= 16)

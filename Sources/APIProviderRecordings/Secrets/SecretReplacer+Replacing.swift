@@ -5,8 +5,8 @@ import Foundation
 extension SecretReplacer {
     /// Looks for each secret again: for common ones by their names.
     mutating func refuseSecrets(in message: Message, _ number: Int) {
-        for part in check.secrets(in: message.bytes).isEmpty ? [] : message.parts {
-            for secret in check.secrets(in: part.bytes).sorted() { refuse(secrets[secret], in: part, of: message) }
+        for part in message.parts {
+            for secret in check.secrets(in: part).sorted() { refuse(secrets[secret], in: part, of: message) }
         }
         func secret(_ value: NamedValue) -> Secret? {
             indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.reach == .named ? $0 : nil }

@@ -74,7 +74,7 @@ struct SecretReplacer {
             }
             // No placeholder occurs in the traffic.
             let search = TextSearch(rest.map { Array(secrets[$0].placeholder.utf8) })
-            rest = Set(messages.flatMap { search.matches(in: $0.bytes).map { rest[$0.text] } }).sorted()
+            rest = Set(messages.flatMap { search.matches(in: $0.texts).map { rest[$0.text] } }).sorted()
         }
         for index in secrets.indices where secrets[index].text.isJWT { secrets[index].replacement = jwt(secrets[index]) }
     }
