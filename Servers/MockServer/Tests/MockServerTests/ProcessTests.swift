@@ -1,13 +1,31 @@
+#if os(macOS) || os(Linux)
 import Foundation
 import MockServer
 import Testing
 
 @Suite struct ProcessTests {
     /// Many rules are about bytes on a connection, and all are about clients in other languages.
-    @Test("Clients in Python use the program", .enabled(if: Program.python != nil)) func clientsInPythonUseTheProgram() async throws {
+    @Test("Clients in Python use the program", .enabled(if: Program.found("python3") != nil))
+    func clientsInPythonUseTheProgram() async throws {
+        try await check("python3", ["-W", "error", "Python/test_server.py"])
+    }
+
+    @Test("Clients in Node use the program", .enabled(if: Program.found("node") != nil))
+    func clientsInNodeUseTheProgram() async throws {
+        try await check("node", ["--test", "Node/test_server.mjs"])
+    }
+
+    @Test("Clients in Java use the program", .enabled(if: Program.found("java") != nil))
+    func clientsInJavaUseTheProgram() async throws {
+        try await check("java", ["Java/Clients.java"])
+    }
+
+    /// - Parameter arguments: The last is a path in the folder of the tests.
+    private func check(_ program: String, _ arguments: [String]) async throws {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let (status, text) = try await Program(url: Program.python).run(
-            ["-W", "error", tests.appendingPathComponent("Python/test_server.py").path], ["MOCK_SERVER": Program.named("mock-server").path])
+        let file = tests.appendingPathComponent(try #require(arguments.last)).path
+        let (status, text) = try await Program(url: Program.found(program)).run(
+            arguments.dropLast() + [file], ["MOCK_SERVER": Program.named("mock-server").path])
         #expect(status == 0, "\(text)")
     }
 
@@ -48,9 +66,10 @@ private struct Program {
         }
     }
 
-    static var python: URL? {
+    /// A program in the search path.
+    static func found(_ name: String) -> URL? {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
-        return folders.map { URL(fileURLWithPath: "\($0)/python3") }.first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        return folders.map { URL(fileURLWithPath: "\($0)/\(name)") }.first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }
 
     /// A program of the build. They are beside the test bundle.
@@ -60,3 +79,4 @@ private struct Program {
         return (tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests).appendingPathComponent(name)
     }
 }
+#endif

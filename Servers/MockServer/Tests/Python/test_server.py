@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -875,6 +876,23 @@ class Connections(unittest.TestCase):
             text = server.raw("POST /a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n\r\nabc", finish=True)
             self.assertTrue(text.endswith("late"))
 
+    @unittest.skipUnless(shutil.which("curl"), "There is no curl.")
+    def test_curl_that_asks_for_HTTP_2_waits_with_its_body_or_sends_letters_is_answered(self):
+        with Server() as server:
+            server.stub("POST", "/a", {"text": "done"})
+            server.stub("GET", "/a", {"text": "found"}, query={"q": "é b"})
+            body = os.path.join(tempfile.gettempdir(), f"body-{server.port}")
+            with open(body, "wb") as output:
+                output.truncate(3 << 20)
+            self.addCleanup(os.remove, body)
+            for arguments, text in [(["--http2", "--data", "abc"], "done"), (["--http2", "--data-binary", f"@{body}"], "done"),
+                                    (["--header", "Expect: 100-continue", "--data", "abc"], "done"), (["--http1.0", "--data", "abc"], "done"),
+                                    (["--get", "--data-urlencode", "q=é b"], "found")]:
+                command = ["curl", "--silent", "--show-error", "--max-time", "20", *arguments, f"http://127.0.0.1:{server.port}/a"]
+                result = subprocess.run(command, capture_output=True, text=True)
+                with self.subTest(arguments=arguments):
+                    self.assertEqual((result.stdout, result.stderr), (text, ""))
+
     def test_fields_of_one_name_are_joined_and_bytes_of_other_charsets_pass(self):
         with Server() as server:
             server.stub("GET", "/a", {"status": 204}, headers={"Accept": "a/b, c/d"})
@@ -979,6 +997,30 @@ class Connections(unittest.TestCase):
                     self.assertEqual(connection.recv(100), b"")
                 except ConnectionResetError:
                     pass
+
+    def test_many_kept_connections_and_open_streams_do_not_keep_it_from_ending(self):
+        with Server() as server:
+            server.stub("GET", "/a", {"text": "a"})
+            server.stub("GET", "/stream", {"events": ["a"] * 1000, "delay": 1})
+            kept = []
+            for _ in range(300):
+                kept.append(socket.create_connection(("127.0.0.1", server.port), timeout=30))
+                self.addCleanup(kept[-1].close)
+            for _ in range(2):
+                for connection in kept:
+                    connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                for connection in kept:
+                    text = b""
+                    while not text.endswith(b"\r\n\r\na"):
+                        text += connection.recv(1000)
+                    self.assertIn(b" 200 ", text[:13])
+            for connection in kept[:200]:
+                connection.sendall(b"GET /stream HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            for connection in kept[:200]:
+                self.assertIn(b" 200 ", connection.recv(1000)[:13])
+            begun = time.monotonic()
+            self.assertEqual(server.stop(), (0, ""))
+            self.assertLess(time.monotonic() - begun, 10)
 
     def test_ten_thousand_stubs_are_enough(self):
         with Server() as server:
