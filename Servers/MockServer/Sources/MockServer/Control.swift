@@ -3,7 +3,7 @@ import APIProvider
 @_spi(Transports) import APIProviderTransport
 import Foundation
 
-/// Answers the requests to `/__mock`, by which programs in other languages add stubs and see requests. `openapi.json` describes them.
+/// Answers the requests to `/__mock`, by which programs in other languages add stubs and see requests. ``OpenAPI`` describes them.
 actor Control {
     static let maximumStubCount = 10_000
     private static let maximumShownBodySize = 64 << 10
