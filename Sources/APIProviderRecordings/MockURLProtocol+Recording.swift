@@ -69,7 +69,7 @@ extension MockURLProtocol {
         _ name: String, editing: @escaping @Sendable (inout RecordedExchange) -> Void, filePath: String, warn: (String) -> Void,
         isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Void
     ) async throws {
-        let recording = Recording(name, editing: editing, filePath: filePath)
+        let recording = Recording(name, RecordingOptions(editing: editing), filePath: filePath)
         try await withScope(name, isolation: isolation) {
             try await recording.run(.record, test: "--record", at: "mock-server", isolation: isolation, warn: warn, operation)
         }

@@ -126,8 +126,6 @@ private let nextRename = FaultyFiles.next(
     "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
 private let nextRenameAt = FaultyFiles.next(
     "renameat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) -> Int32).self)
-private let nextRename = FaultyFiles.next(
-    "rename", as: (@convention(c) (UnsafePointer<CChar>, UnsafePointer<CChar>) -> Int32).self)
 private let nextUnlinkAt = FaultyFiles.next("unlinkat", as: (@convention(c) (Int32, UnsafePointer<CChar>, Int32) -> Int32).self)
 private let nextMakeFolder = FaultyFiles.next("mkdir", as: (@convention(c) (UnsafePointer<CChar>, mode_t) -> Int32).self)
 private let nextRemoveFolder = FaultyFiles.next("rmdir", as: (@convention(c) (UnsafePointer<CChar>) -> Int32).self)
@@ -177,11 +175,6 @@ func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> I
 func faultyRenameAt(_ folder: Int32, _ old: UnsafePointer<CChar>, _ other: Int32, _ new: UnsafePointer<CChar>) -> Int32 {
     let path = FaultyFiles.path(other, new)
     return FaultyFiles.isReadOnly(path) || FaultyFiles.fails(path) ? fail(EACCES) : nextRenameAt(folder, old, other, new)
-}
-
-@_cdecl("rename")
-func faultyRename(_ old: UnsafePointer<CChar>, _ new: UnsafePointer<CChar>) -> Int32 {
-    FaultyFiles.isReadOnly(String(cString: new)) || FaultyFiles.fails(String(cString: new)) ? fail(EACCES) : nextRename(old, new)
 }
 
 @_cdecl("unlinkat")
