@@ -30,8 +30,10 @@ public struct Redaction: Sendable, Hashable {
         "content-disposition", "content-encoding", "content-language", "content-length", "content-range", "content-type", "date",
         "deprecation", "etag", "expires", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
         "last-modified", "range", "ratelimit", "ratelimit-limit", "ratelimit-policy", "ratelimit-remaining", "ratelimit-reset",
-        "retry-after", "server", "sunset", "traceparent", "transfer-encoding", "user-agent", "vary", "warning", "x-github-request-id", "x-page", "x-per-page",
-        "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-resource", "x-ratelimit-used", "x-request-id", "x-total",
+        "retry-after", "server", "sunset", "traceparent", "transfer-encoding", "user-agent", "vary", "warning", "x-github-request-id",
+        "x-page", "x-per-page",
+        "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "x-ratelimit-resource", "x-ratelimit-used", "x-request-id",
+        "x-total",
         "x-total-count", "x-total-pages",
     ]
 }

@@ -178,7 +178,8 @@ struct SentenceTests {
         let errors = [
             (try error([String: Color].self), "the value at […] is not valid"),
             (try error([String: UUID].self), "the value at […] is not valid"),
-            (try error([String: Date].self), "a date is not in ISO 8601"), (try error([String: Quoting].self), "Quoting.Refused was thrown"),
+            (try error([String: Date].self), "a date is not in ISO 8601"),
+            (try error([String: Quoting].self), "Quoting.Refused was thrown"),
             (try error([String: Date].self, #"{"a":"s3cret"}"#, custom), "Quoting.Refused was thrown"),
             (try error([String: Int8].self, #"{"a":300}"#), "it is not valid JSON, or a number does not fit its type"),
             (try error(Color.self, "<html>s3cret"), "it is not valid JSON"),
