@@ -121,6 +121,48 @@ struct PartialFileTests: DownloadSuite {
         #expect(try folder.names.count == 1)
     }
 
+    // MARK: - Any server
+
+    @Test("Whatever a server answers, kept bytes are those of their name's version, and a file is one whole version", .longComputing)
+    func anyServer() async throws {
+        let bodies = ["v1": FileAnswer.body, "v2": FileAnswer.changedBody, "v3": FileAnswer.body + FileAnswer.changedBody]
+        for seed in 0..<UInt64(rounds(12)) {
+            let random = Locked(SeededGenerator(seed: seed))
+            @Sendable func one<Value>(of values: [Value]) -> Value { random.withLock { values.randomElement(using: &$0) ?? values[0] } }
+            @Sendable func isTrue(of count: Int) -> Bool { one(of: Array(0..<count)) == 0 }
+            let server = try LoopbackServer { request, connection in
+                // Most servers keep their file for some requests.
+                let version = one(of: ["v1", "v1", "v1", "v2", "v3"])
+                var answer = FileAnswer(eTag: "\"\(version)\"", body: bodies[version] ?? "")
+                answer.breaksOffAfter = isTrue(of: 3) ? nil : one(of: Array(0..<20_000))
+                answer.partCount = isTrue(of: 6) ? one(of: Array(1..<5_000)) : nil
+                answer.ignoresRange = isTrue(of: 6)
+                if isTrue(of: 6) { answer.status = one(of: ["200 OK", "206 Partial", "416 No", "503 Busy", "401 No", "204 Empty"]) }
+                if isTrue(of: 8) { answer.headers["Content-Range"] = one(of: ["", "bytes 5-9/20000", "bytes 0-9/*"]) }
+                if isTrue(of: 8) { answer.headers["ETag"] = one(of: ["", "W/\"v1\""]) }
+                answer.send(to: request, connection)
+            }
+            let folder = TemporaryFolder()
+            let file = folder.url("file.bin")
+            let kept = folder.url(".file.bin.partial")
+            for _ in 0..<30 {
+                let isRefused = isTrue(of: 4)
+                let endpoint = endpoint(server, to: file).validating {
+                    guard 200...299 ~= $0.statusCode, !isRefused else { throw APIError.unacceptableStatus($0) }
+                }
+                let isWhole = (try? await provider.request(endpoint).value) != nil
+                if isWhole { #expect(try bodies.values.contains(String(contentsOf: file, encoding: .utf8)), "seed \(seed)") }
+                let names = (try? FileManager.default.contentsOfDirectory(atPath: kept.path)) ?? []
+                #expect(names.count <= (isWhole ? 0 : 1), "seed \(seed): \(names)")
+                for name in names {
+                    let version = name.components(separatedBy: "%22")[1]
+                    let bytes = try Data(contentsOf: kept.appendingPathComponent(name))
+                    #expect(Data((bodies[version] ?? "").utf8).starts(with: bytes), "seed \(seed): \(name)")
+                }
+            }
+        }
+    }
+
     // MARK: - What else may stand there
 
     enum Obstacle: CaseIterable { case link, file, pipe, otherOwner }
