@@ -129,6 +129,6 @@ extension Issue {
 
 extension SourceLocation {
     fileprivate init(_ location: Stub.SourceLocation) {
-        self.init(fileID: location.fileID, filePath: location.filePath, line: location.line, column: location.column)
+        self.init(fileID: location.fileID, filePath: location.filePath, line: location.line, column: 1)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIProviderRecordings
 
-@Suite("An attack on secrets", tenMinutes)
+@Suite("An attack on secrets", tenMinutes, .longComputing)
 struct AttackTests {
     private static let secrets = [
         "Xy7+k/9ZpT2mWv3b==", "hunter2-of-ann", "Pa$$ w0rd \"of\" <ann>", "k3y&of=ann%41", "6f9619ff-8b86-d011-b42d-00cf4fc964ff",

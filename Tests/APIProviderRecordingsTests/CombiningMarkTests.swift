@@ -6,7 +6,7 @@ import Testing
 @testable import APIProviderRecordings
 
 /// Swift compares texts by characters, and a mark behind a text makes its last character another one. Servers and files have bytes.
-@Suite("Texts beside combining marks", tenMinutes)
+@Suite("Texts beside combining marks", tenMinutes, .longComputing)
 struct CombiningMarkTests {
     static let marks = ["\u{301}", "\u{FE0F}", "\u{20E3}", "\u{200D}"]
 

@@ -21,7 +21,7 @@ struct NamedObject: Sendable, CustomTestStringConvertible {
     }
 }
 
-@Suite("A name of a secret says nothing of what is inside", tenMinutes)
+@Suite("A name of a secret says nothing of what is inside", tenMinutes, .longComputing)
 struct InnerNamesTests {
     private static let form = "application/x-www-form-urlencoded"
     private static let uuid = "6f9619ff-8b86-4011-b42d-00cf4fc964ff", otherUUID = "7f9619ff-8b86-4011-b42d-00cf4fc964ff"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIProviderRecordings
 
-@Suite("Names of secrets", tenMinutes)
+@Suite("Names of secrets", tenMinutes, .longComputing)
 struct NamesTests {
     /// As the documentation of services has them, in the members and the headers of requests and responses.
     private static let documented = """

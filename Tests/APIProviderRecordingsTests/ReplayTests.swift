@@ -143,18 +143,6 @@ struct ReplayTests {
         #expect(throws: Replay.Failure.self) { try replay.choice(for: exchange("PUT", headers: ["If-Match": "\"v2\""])).get() }
     }
 
-    @Test("The same host is better than the same cookies, and those are better than an unused entry")
-    func ranks() throws {
-        func request(_ host: String, _ cookie: String? = nil, at time: Int = 0) -> RecordedExchange {
-            exchange("GET", "https://\(host).example/", headers: cookie.map { ["Cookie": $0] } ?? [:], at: time)
-        }
-        let options = RecordingOptions(keeping: ["a", "b"], forAnyHost: true)
-        var replay = NewRecording([request("x", "a=1"), request("y", "b=1", at: 1)], options).replay
-        #expect(try replay.entry(for: request("y", "a=1")).get() == 1)
-        #expect(try replay.entry(for: request("x", "b=1")).get() == 0)
-        #expect(try replay.entry(for: request("z", "a=1")).get() == 0)
-    }
-
     // MARK: - Placeholders
 
     private func outcome(_ recorded: [RecordedExchange], sending sent: [RecordedExchange], _ environment: [String: String] = [:]) -> [Int?]

@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIProviderRecordings
 
-@Suite("A second attack on recordings", tenMinutes)
+@Suite("A second attack on recordings", tenMinutes, .longComputing)
 struct SecondAttackTests {
     private static let secret = "q8Zt41LmPx77Rv02Hd"
 

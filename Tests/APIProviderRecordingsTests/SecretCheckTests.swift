@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIProviderRecordings
 
-@Suite("The check of a file for secrets", tenMinutes)
+@Suite("The check of a file for secrets", tenMinutes, .longComputing)
 struct SecretCheckTests {
     private static let notations: [(String, @Sendable (String) -> [UInt8])] = [
         ("as it is", { Array($0.utf8) }),

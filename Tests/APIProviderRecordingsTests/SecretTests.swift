@@ -5,7 +5,7 @@ import Testing
 
 @testable import APIProviderRecordings
 
-@Suite("Secrets of recordings", tenMinutes)
+@Suite("Secrets of recordings", tenMinutes, .longComputing)
 struct SecretTests {
     @Test("A signature of digits in a URL of a response is a secret, and a short count under such a name is none")
     func signatureOfDigits() {

@@ -33,18 +33,17 @@ extension MockURLProtocol {
     ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
     ///   - line: The stub's line.
-    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
         _ method: HTTPMethod, _ url: String, query: QueryParameters? = nil, headers: HTTPHeaders? = nil, body: BodyMatcher? = nil,
         times: Int? = nil, isOptional: Bool = false,
-        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column, respond response: StubResponse
+        fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, respond response: StubResponse
     ) -> Stub {
         scope.add(
             Stub(
                 method, url, query: query, headers: headers, body: body, times: times, isOptional: isOptional,
-                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line), response: response))
     }
 
     /// Answers requests with the same method, path, query and body as `request`.
@@ -75,20 +74,18 @@ extension MockURLProtocol {
     ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
     ///   - line: The stub's line.
-    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub<Response>(
         _ request: some APIRequest<Response>, for provider: DefaultAPIProvider? = nil, baseURL: URL? = nil, encoder: JSONEncoder? = nil,
         times: Int? = nil, isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
-        column: Int = #column,
         respond response: StubResponse
     ) -> Stub {
         scope.add(
             Stub(
                 request, baseURL: baseURL ?? provider?.settings.baseURL ?? self.baseURL,
                 encoder: encoder ?? provider?.settings.encoder ?? self.encoder ?? JSONEncoder(), times: times, isOptional: isOptional,
-                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line), response: response))
     }
 
     /// Answers `request` with a value for the provider to decode:
@@ -110,19 +107,17 @@ extension MockURLProtocol {
     ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
     ///   - line: The stub's line.
-    ///   - column: The stub's column.
     ///   - value: The value for the app to decode.
     @discardableResult
     public static func stub<Response: Encodable>(
         _ request: some APIRequest<Response>, for provider: DefaultAPIProvider? = nil, baseURL: URL? = nil, encoder: JSONEncoder? = nil,
         times: Int? = nil, isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
-        column: Int = #column,
         respond value: Response
     ) -> Stub {
         stub(
             request, for: provider, baseURL: baseURL, encoder: encoder, times: times, isOptional: isOptional, fileID: fileID,
             filePath: filePath,
-            line: line, column: column,
+            line: line,
             respond: StubResponse(
                 value, of: request.endpoint, encoder: encoder ?? provider?.settings.encoder ?? self.encoder ?? JSONEncoder()))
     }
@@ -143,19 +138,18 @@ extension MockURLProtocol {
     ///   - fileID: The stub's file, for reports.
     ///   - filePath: The file's path, for issues.
     ///   - line: The stub's line.
-    ///   - column: The stub's column.
     ///   - response: The answer.
     @discardableResult
     public static func stub(
         _ description: String = "a condition", where matches: @escaping @Sendable (ReceivedRequest) -> Bool, times: Int? = nil,
-        isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line, column: Int = #column,
+        isOptional: Bool = false, fileID: String = #fileID, filePath: String = #filePath, line: Int = #line,
         respond response: StubResponse
     ) -> Stub {
         scope.add(
             Stub(
                 summary: { "for \(description)" }, matchers: [.condition(Condition(description, matches))], times: times,
                 isOptional: isOptional,
-                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line, column: column), response: response))
+                sourceLocation: .init(fileID: fileID, filePath: filePath, line: line), response: response))
     }
 
     /// The provider's base URL, for later stubs of an `APIRequest` in this scope.

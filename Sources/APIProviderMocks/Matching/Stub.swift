@@ -15,7 +15,6 @@ public struct Stub: Sendable {
         package let fileID: String
         package let filePath: String
         package let line: Int
-        package let column: Int
 
         var text: String { "\(fileID):\(line)" }
     }

@@ -50,9 +50,6 @@ public final class StreamFeed: Sendable {
     /// Creates an empty feed.
     public init() {}
 
-    /// The number of bytes read.
-    public var bytesRead: Int { state.withLock(\.read) }
-
     /// Whether the request ended before the end of the body: the reader stopped, was cancelled or disposed, or timed out, or the response
     /// allows no body. On Linux, a request in your own `URLSession` does not time out while waiting for a feed.
     public var isCancelled: Bool { state.withLock(\.isCancelled) }

@@ -7,6 +7,8 @@ extension Scope.Contents {
     mutating func takeExcess(after request: ReceivedRequest) -> (requests: [ReceivedRequest], problems: [Problem])? {
         guard let limit else { return nil }
         requestByteCount += request.body.count
+        // A newer failure has a greater number.
+        if failures.count > 2 * limit.count { failures = Set(failures.sorted().suffix(limit.count)) }
         var count = max(0, requests.count - limit.count)
         var excess = requests.prefix(count).reduce(0) { $0 + $1.body.count }
         while requestByteCount - excess > limit.byteCount, count < requests.count - 1 {

@@ -7,15 +7,13 @@ extension [RecordedExchange] {
     /// behind the responses that came before it.
     func ordered(_ options: RecordingOptions) -> [RecordedExchange] {
         guard zip(self, dropFirst()).contains(where: { $1.order.begin < $0.order.end }) else { return self }
-        var (ordered, inFlight, rest) = ([RecordedExchange](), [(exchange: RecordedExchange, key: [[UInt8]])](), self[...])
+        var (ordered, inFlight, rest) = ([RecordedExchange](), [(exchange: RecordedExchange, key: [String])](), self[...])
         while true {
             while let next = rest.first, inFlight.allSatisfy({ next.order.begin < $0.exchange.order.end }) {
                 inFlight.append((next, next.key(options)))
                 rest.removeFirst()
             }
-            let first = inFlight.indices.min {
-                inFlight[$0].key.lexicographicallyPrecedes(inFlight[$1].key, by: { $0.lexicographicallyPrecedes($1) })
-            }
+            let first = inFlight.indices.min { inFlight[$0].key.lexicographicallyPrecedes(inFlight[$1].key) }
             guard let first else { return ordered }
             ordered.append(inFlight.remove(at: first).exchange)
         }
@@ -24,13 +22,12 @@ extension [RecordedExchange] {
 
 extension RecordedExchange {
     /// The method, the values of the URL and then of the rest, without secrets, and the response's body.
-    fileprivate func key(_ options: RecordingOptions) -> [[UInt8]] {
+    fileprivate func key(_ options: RecordingOptions) -> [String] {
         let values = NamedValue.values(of: options.lines(of: options.stored(self))).map { value in
-            let isSecret =
-                options.label(of: value, inResponse: false) != nil || markedSecrets.contains { Array(value.text.utf8).contains($0) }
-            let part = ["host", "path", "query"].firstIndex { value.place.hasPrefix($0) } ?? 3
-            return Array("\(part) \(value.place) \(isSecret ? "" : value.text)".utf8)
+            let isSecret = options.label(of: value, inResponse: false) != nil || markedSecrets.contains(where: value.text.hasScalars)
+            let part = ["host", "path", "query"].firstIndex(where: value.place.hasPrefix) ?? 3
+            return "\(part) \(value.place) \(isSecret ? "" : value.text)"
         }
-        return [Array(method.utf8)] + values.sorted { $0.lexicographicallyPrecedes($1) } + [[UInt8](response?.body ?? Data())]
+        return [method] + values.sorted() + [[UInt8](response?.body ?? Data()).text]
     }
 }

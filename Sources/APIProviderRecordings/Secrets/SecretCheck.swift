@@ -77,34 +77,17 @@ extension String {
 // MARK: - Base64
 
 extension [UInt8] {
-    /// Base64's characters as Base64 has them, and 0 for others.
-    private static let base64 = (0..<256).map { byte -> UInt8 in
-        let byte = UInt8(byte)
-        if byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") { return UInt8(ascii: byte == UInt8(ascii: "-") ? "+" : "/") }
-        return byte.isLetter || byte.isDigit || "+/".utf8.contains(byte) ? byte : 0
-    }
-
-    /// The text's Base64 characters, decoded from each of the first four. Other characters, such as line breaks, do not count. Calls no
-    /// function in the loop, because tests run without the optimizer.
+    /// The text's Base64 characters, decoded from each of the first four. Other characters, such as line breaks, do not count.
     fileprivate func decodingBase64() -> [UInt8] {
-        let digits = [UInt8](unsafeUninitializedCapacity: count) { digits, filled in
-            withUnsafeBufferPointer { bytes in
-                Self.base64.withUnsafeBufferPointer { table in
-                    guard let bytes = bytes.baseAddress, let table = table.baseAddress, let digits = digits.baseAddress else { return }
-                    var place = 0
-                    let end = count
-                    while place < end {
-                        let digit = table[Int(bytes[place])]
-                        digits[filled] = digit
-                        if digit != 0 { filled &+= 1 }
-                        place &+= 1
-                    }
-                }
-            }
+        let plain = places(ofAny: "-_=").reduce(into: Data(self)) { text, place in
+            text[place] = UInt8(ascii: text[place] == UInt8(ascii: "-") ? "+" : text[place] == UInt8(ascii: "_") ? "/" : " ")
         }
+        func padding(_ count: Int) -> Data { Data(repeating: UInt8(ascii: "A"), count: count) }
         return (0..<4).flatMap { start -> [UInt8] in
-            let text = Data(digits.dropFirst(start)) + Data("AAAA".utf8)
-            return [UInt8](Data(base64Encoded: text.prefix(text.count / 4 * 4)) ?? Data()) + [0x20]
+            let decoded = (0..<4).lazy.compactMap { end in
+                Data(base64Encoded: padding(start) + plain + padding(end), options: .ignoreUnknownCharacters)
+            }
+            return [UInt8](decoded.first ?? Data()) + [0x20]
         }
     }
 }

@@ -31,8 +31,8 @@ struct ScopeProofTests {
     }
 
     @Test("A scope of a server keeps its newest requests and problems, and so many bytes, but always the last request")
-    func limits() async {
-        await MockURLProtocol.withScope {
+    func limits() async throws {
+        try await MockURLProtocol.withScope {
             MockURLProtocol.keepRequests(3, byteCount: 10)
             func send(_ path: RequestPath, _ count: Int) async {
                 _ = try? await mocked.request(Endpoint<Data>(.post, path, body: .data(Data(count: count), contentType: "a/b"))).value
@@ -45,6 +45,11 @@ struct ScopeProofTests {
                 #expect(MockURLProtocol.requests.map(\.path) == kept)
             }
             #expect(MockURLProtocol.removedRequestCount == 7)
+            // What is forgotten takes no memory.
+            let old = try await mocked.failure(of: Endpoint<Void>(.get, "/old"))
+            for _ in 0..<20 { await send("/more", 1) }
+            let new = try await mocked.failure(of: Endpoint<Void>(.get, "/new"))
+            #expect(MockURLProtocol.report(of: old) == nil && MockURLProtocol.report(of: new) != nil)
         }
     }
 
