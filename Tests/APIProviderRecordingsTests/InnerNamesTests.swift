@@ -101,6 +101,79 @@ struct InnerNamesTests {
         NamedObject(
             testDescription: "A pin's number", body: #"{"pin":{"value":4711,"attempts":3}}"#, secrets: ["4711"], others: [(":3", ":4")]),
         NamedObject(
+            testDescription: "Parts of a name in parts", type: "multipart/form-data; boundary=b",
+            body: ["session[id]": "user-42", "app[id]": "shop-42", "authorization[code]": "FR-42", "user[api_key]": "k3yOfTheProgram1"]
+                .sorted { $0.key < $1.key }.map {
+                    "--b\r\nContent-Disposition: form-data; name=\"\($0.key)\"\r\n\r\n\($0.value)\r\n"
+                }.joined() + "--b--\r\n",
+            secrets: ["k3yOfTheProgram1"], others: [("user-42", "user-43"), ("shop-42", "shop-43"), ("FR-42", "FR-43")]),
+        NamedObject(
+            testDescription: "Parts of a name in members",
+            body: #"{"session.id":"user-42","session:id":"cart-42","app.id":"shop-42","spring.db.password":"s3cretOfAnn99"}"#,
+            secrets: ["s3cretOfAnn99"], others: [("user-42", "user-43"), ("cart-42", "cart-43"), ("shop-42", "shop-43")]),
+        NamedObject(
+            testDescription: "Parts of a name that are secrets",
+            body:
+                #"{"openai.api.key":"k3yOfTheProgram1","client/secret":"s3cretOfAnn99","tokens[0]":"t0kenOfAnn-77","password.new":"new-Word-7"}"#,
+            secrets: ["k3yOfTheProgram1", "s3cretOfAnn99", "t0kenOfAnn-77", "new-Word-7"], others: []),
+        NamedObject(
+            testDescription: "A prefix of XML", type: "text/xml",
+            body: "<a xmlns:session=\"u\"><session:id>user-42</session:id><session:token>t0kenOfAnn-77</session:token></a>",
+            secrets: ["t0kenOfAnn-77"], others: [("user-42", "user-43")]),
+        NamedObject(
+            testDescription: "JSON Patch",
+            body: #"[{"op":"replace","path":"/session/id","value":"user-42"},{"op":"add","path":"/tokens/-","value":"t0kenOfAnn-77"}]"#,
+            secrets: ["t0kenOfAnn-77"], others: [("user-42", "user-43")]),
+        NamedObject(
+            testDescription: "A kind beside a value",
+            body: #"[{"type":"authorization","value":"10.00"},{"type":"token","value":"gold-7"},{"type":"otp","value":"482913"}]"#,
+            secrets: ["482913"], others: [("10.00", "99.00"), ("gold-7", "gold-8")]),
+        NamedObject(
+            testDescription: "Numbers as names",
+            body: #"{"session":{"1":"ann@a.example"},"credentials":{"2024":"ann"},"tokens":{"7":{"8":"gold-7"}}}"#,
+            others: [("ann@a.example", "bob@a.example"), (":\"ann\"", ":\"bob\""), ("gold-7", "gold-8")]),
+        NamedObject(
+            testDescription: "Numbers of elements", type: form, body: "tokens[0]=t0kenOfAnn-77&tokens[1]=t0kenOfAnn-78&user[0]=ann",
+            secrets: ["t0kenOfAnn-77", "t0kenOfAnn-78"], others: []),
+        NamedObject(
+            testDescription: "A form in a text", body: #"{"auth":"email=ann@a.example&amount=10&password=s3cretOfAnn99"}"#,
+            secrets: ["s3cretOfAnn99"], others: [("ann@a.example", "bob@a.example"), ("amount=10", "amount=99")]),
+        NamedObject(
+            testDescription: "Markup in a text",
+            body: #"{"credentials":"<u><email>ann@a.example</email><password>s3cretOfAnn99</password></u>"}"#,
+            secrets: ["s3cretOfAnn99"], others: [("ann@a.example", "bob@a.example")]),
+        NamedObject(
+            testDescription: "Passwords that look like forms and markup",
+            body: #"{"password":"x=1&y=2&z=3","pw":"<x>y</x>","token":"ab&c=dEf1/="}"#,
+            secrets: ["x=1&y=2&z=3", "<x>y</x>", "ab&c=dEf1/="], others: []),
+        NamedObject(
+            testDescription: "A card in a form", type: form,
+            body: "card[number]=4242424242424242&card[cvc]=987&card[exp_month]=12&name=ann",
+            secrets: ["4242424242424242", "987"], others: [("exp_month]=12", "exp_month]=11"), ("ann", "bob")]),
+        NamedObject(
+            testDescription: "A card in objects",
+            body:
+                #"{"card":{"number":"4242424242424242","brand":"visa"},"cards":[{"number":5454545454545454}],"phone":{"number":"030123456"}}"#,
+            secrets: ["4242424242424242", "5454545454545454"], others: [("visa", "amex"), ("030123456", "030123457")]),
+        NamedObject(
+            testDescription: "Numbers of cards on a board, and pins of a board",
+            body: #"{"card":{"number":17,"list":{"card.number":"18"}},"pins":[21,2,37]}"#,
+            others: [("17", "19"), ("18", "19"), ("21", "22"), ("37", "38")]),
+        NamedObject(
+            testDescription: "A URL with a token at its end", body: #"{"redirect":"https://x.example/cb?access_token=abcdef123456"}"#,
+            secrets: ["abcdef123456"],
+            others: ["&user=bob&amount=9", "#bob", " bob"].map { ("abcdef123456", "abcdef123456\($0)") }),
+        NamedObject(
+            testDescription: "A text with a password at its end", type: "text/plain",
+            body: "2024-11-02 10:00:00 login ann, password: hunter2222abc",
+            secrets: ["hunter2222abc"],
+            others: [("hunter2222abc", "hunter2222abc, role: admin"), ("hunter2222abc", "hunter2222abc;role=admin"), ("ann", "bob")]),
+        NamedObject(
+            testDescription: "A variable's default in GraphQL",
+            body:
+                #"{"query":"mutation($password: String! = \"hunter4444\", $token: [T!]! = \"ab-1\", $name: String = \"ann\") { a(p: $password) }"}"#,
+            secrets: ["hunter4444", "ab-1"], others: [("ann", "bob"), ("a(p", "b(p")]),
+        NamedObject(
             testDescription: "Codes in a list", body: #"{"recovery_codes":["abc-123-def","xyz-456-uvw"],"user":"ann"}"#,
             secrets: ["abc-123-def", "xyz-456-uvw"], others: [("ann", "bob")]),
     ]
@@ -117,7 +190,7 @@ struct InnerNamesTests {
         #expect(throws: Never.self) { try replay.choice(for: object.request()).get() }
         for secret in object.secrets {
             #expect(!recording.text.contains(secret), "\(recording.text)")
-            let other = secret.utf8.allSatisfy(\.isDigit) ? "8523" : "An0ther-Word"
+            let other = secret.utf8.allSatisfy(\.isDigit) ? "8523\(secret.dropFirst(4))" : "An0ther-Word"
             #expect(throws: Never.self, "\(secret)") { try replay.choice(for: object.request((secret, other))).get() }
         }
     }
@@ -133,7 +206,7 @@ struct InnerNamesTests {
                 #expect(throws: Replay.Failure.self, "\(answer): \(sent)") {
                     try replay.choice(for: object.request((recorded, sent))).get()
                 }
-                #expect(recording.body().contains(recorded), "\(recording.body())")
+                #expect(recording.body().contains(recorded) || object.secrets.contains(recorded), "\(recording.body())")
             }
             #expect(throws: Never.self, "\(answer)") { try replay.choice(for: object.request()).get() }
         }
@@ -156,6 +229,12 @@ struct InnerNamesTests {
             #"{"session":{"user":{"name":"Ann Smith","locale":"de-DE","model":"gpt-4o-mini-2024-07-18","phone":"+4917612345678"}}}"#,
             #"{"client_secret":{"expires_at":1767225600,"kind":"ephemeral"},"csrf":{"header":"X-CSRF-Token"}}"#,
             #"{"password.new":"Neu","password.text":"Passwort","session":{"type":"application/vnd.github.v3+json","grants":"orders.v2:read,write"}}"#,
+            #"{"errors":{"password":["too_short"],"pin":["INVALID_CODE"],"token":["not_found"]},"password":"set","otp":"sms"}"#,
+            #"{"labels":{"password":"Kennwort","passphrase":"パスフレーズ"},"items":[{"key":"login.password","value":"Passwort"}]}"#,
+            #"{"products":[{"name":"1Password","value":"35.88"}],"pins":[1,2,3],"card":{"number":17}}"#,
+            #"{"token":{"ttl":"P3Y6M4DT12H30M5S","rest":"PT36H15M0.5S"}}"#,
+            #"{"session":{"ip":"2001:db8:85a3::8a2e:370:7334","net":"2001:db8:85a3::/48","type":"application/json;charset=utf-8"}}"#,
+            #"{"session":{"1":"ann@a.example","type":"video/mp4;codecs=mp4a.40.2"}}"#,
             "<tokens><token><name>deploy</name><created>2026-01-01T00:00:00Z</created></token></tokens>",
         ])
     func responses(body: String) {

@@ -92,11 +92,44 @@ struct NamesTests {
         if body.contains("jwt") { #expect(!NewRecording([sending(body)]).body().contains("abc123DEF456")) }
     }
 
-    @Test("In a response, a short word under password, passphrase, and under the six names of numbers, is secret")
-    func shortWords() {
-        let body = #"{"password":"admin","passphrase":"xyz","pin":"7","otp":"q7x","role":"admin"}"#
+    @Test("In a response, a short text under password, passphrase, and under the six names of numbers, is secret, and a word that was sent")
+    func shortTexts() {
+        let body = #"{"password":"adm1n","passphrase":"x-z","pin":"7","otp":"q7x","role":"adm1n"}"#
         let answer = NewRecording([exchange(answer: body)]).answer()
-        #expect(answer == #"{"password":"password-001","passphrase":"passphrase-001","pin":"1","otp":"otp-0001","role":"admin"}"#)
+        #expect(answer == #"{"password":"password-001","passphrase":"passphrase-001","pin":"1","otp":"otp-0001","role":"adm1n"}"#)
+        let word = #"{"password":"kennwort","role":"admin"}"#, hidden = #"{"password":"password-001","role":"admin"}"#
+        #expect(NewRecording([exchange(answer: word)]).answer() == word)
+        #expect(NewRecording([sending(word, answer: word)]).answer() == hidden)
+        #expect(NewRecording([exchange(answer: #"{"password":"kXqPzWmR"}"#)]).answer() == #"{"password":"password-001"}"#)
+    }
+
+    @Test(
+        "A text is searched for names, also if it begins with a digit or a URL's scheme",
+        arguments: [
+            "2024-11-02 10:00:00 login user: ann, password: Hunter2222abc", "3: x\nclient_secret: Hunter2222abc",
+            "1<password>Hunter2222abc</password>", "http 401 for ann, token: Hunter2222abc", "httpToken:Hunter2222abc",
+            "https://a.example/ token: Hunter2222abc", "https://a.example/<password>Hunter2222abc</password>",
+            "https://a.example/to/https%3A%2F%2Fb.example%3Ftoken%3DHunter2222abc", "1.password%3DHunter2222abc",
+            "T: 1\npassword: Hunter2222abc",
+        ])
+    func searchedTexts(text: String) {
+        for exchange in [
+            exchange("POST", headers: ["Content-Type": "text/plain"], body: text), sending("{\"message\":\(text.quoted)}"),
+            exchange(answer: text, type: "text/plain"), exchange(answer: "{\"message\":\(text.quoted)}"),
+        ] {
+            let recording = NewRecording([exchange])
+            #expect(recording.problems == [] && !recording.text.contains("Hunter2222abc"), "\(recording.text)")
+        }
+    }
+
+    @Test(
+        "A time, a number and a URL are searched for nothing",
+        arguments: [
+            "2024-11-02 10:00:00", "2024-11-02T10:00:00.123+01:00", "10.00", "12:30",
+            "https://a.example:8080/token:x/password:Hunter2222abc",
+        ])
+    func plainTexts(text: String) {
+        #expect(NewRecording([exchange(answer: "{\"message\":\(text.quoted)}")]).answer() == "{\"message\":\(text.quoted)}")
     }
 
     @Test(
@@ -148,4 +181,9 @@ struct NamesTests {
         let kept = NewRecording([cookie], RecordingOptions(keeping: ["lang"])).replacer.exchanges[0]
         #expect(kept.headers["Cookie"] == "sid=cookie-001; lang=de-DE-2024-abcdef0123")
     }
+}
+
+extension String {
+    /// As a text in JSON.
+    fileprivate var quoted: String { "\"\(escapedInJSON)\"" }
 }

@@ -16,20 +16,18 @@ extension RecordingOptions {
     }
 
     /// The beginning of a secret value's placeholder, such as `token`; `nil` for other values.
-    func label(of value: NamedValue, inResponse isInResponse: Bool) -> String? {
+    ///
+    /// - Parameter isSent: Whether the app has sent the text as a secret.
+    func label(of value: NamedValue, inResponse isInResponse: Bool, isSent: @autoclosure () -> Bool = false) -> String? {
         let rule = rule(for: value)
+        let isInResponse = isInResponse && ((rule.own ?? rule.password) == nil || !isSent())
         if value.kind == .credential {
             return value.name == "user" ? value.name : rule.own?.strength == .nonce ? "authorization" : rule.own?.label ?? "authorization"
         }
         if let hidden = rule.hidden { return hidden }
         guard !rule.isKept else { return nil }
         if value.kind == .cookie { return rule.own?.label ?? "cookie" }
-        // JSON in a text is an object, too.
-        if let (label, strength) = rule.own, hides(value, strength, inResponse: isInResponse),
-            !(value.kind == .text && value.text.isJSONObject)
-        {
-            return label
-        }
+        if let (label, strength) = rule.own, hides(value, strength, inResponse: isInResponse), !isTree(value, strength) { return label }
         return rule.password.flatMap { hides(value, $0.strength, inResponse: isInResponse) ? $0.label : nil }
     }
 
@@ -57,7 +55,7 @@ extension RecordingOptions {
         let isKept = kept.contains(where: isGiven)
         return NameRule(
             hidden: (hidden.contains(where: isGiven) ? value.name : value.outerNames.last(where: hidden.contains))?.asLabel,
-            isKept: isKept, own: CredentialNames.match(value.name),
+            isKept: isKept, own: own(value),
             password: password.flatMap { [.code, .password].contains($0.strength) ? $0 : nil },
             outer: isKept
                 ? nil
@@ -65,13 +63,30 @@ extension RecordingOptions {
                     .first { $0.strength != .nonce }?.label)
     }
 
-    private static let roles: Set = ["current", "new", "old", "confirmation", "repeat", "value", "text", "plain"]
+    /// The listed words that end the value's name. Parts of a name, as in `session[id]`, are no words of one name: the last part is listed,
+    /// too. But a card's number is one in any notation.
+    private func own(_ value: NamedValue) -> NameRule.Match? {
+        let names = value.path
+        if names.last.flatMap(CredentialNames.match) != nil { return CredentialNames.match(value.name) }
+        return CredentialNames.match(names.suffix(2).joined(separator: " ")).flatMap { $0.label.hasPrefix("card") ? $0 : nil }
+    }
+
+    /// Whether a text is an object, with names of its own: JSON, a form or markup. A password may have any characters.
+    private func isTree(_ value: NamedValue, _ strength: CredentialNames.Strength) -> Bool {
+        guard value.kind == .text else { return false }
+        return value.text.isJSONObject || ![.code, .password].contains(strength) && value.text.isFormOrMarkup
+    }
+
+    private static let roles: Set = ["current", "new", "old", "confirm", "confirmation", "again", "repeat", "value", "text", "plain"]
 
     private func hides(_ value: NamedValue, _ strength: CredentialNames.Strength, inResponse isInResponse: Bool) -> Bool {
         let text = value.secretText
+        let isShortNumber = strength == .code && text.isCommon && text.utf8.allSatisfy(\.isDigit)
+        // The number of a card on a board, and a board's pins.
+        if isShortNumber, value.name.lowercased().contains("number") || value.kind == .number && value.name.hasSuffix("s") { return false }
         if value.kind == .number { return strength == .code }
-        // A sentence is for the user: "is too short".
-        if isInResponse, text.utf8.contains(0x20) { return false }
+        // A sentence, a reason or a caption is for the user: "is too short", "too_short".
+        if isInResponse, text.utf8.contains(0x20) || text.isForUser { return false }
         switch strength {
         case .code, .password: return true
         case .token: return !isInResponse || !text.isCommon

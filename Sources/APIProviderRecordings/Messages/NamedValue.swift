@@ -26,8 +26,13 @@ struct NamedValue {
     /// The surrounding objects' names, and the parts of all names: `user[address]` in a multipart body, and `ns:address` in XML.
     var outerNames: [String] { names.dropLast() + names.flatMap { $0.parts(between: ".[]:") } }
 
-    /// All names without XML's prefixes, and the parts of a multipart body's `user[address]`.
-    var path: [String] { names.flatMap { $0.parts(between: "[]") }.map { $0.parts(between: ":").last ?? $0 } }
+    /// All names without XML's prefixes, and the parts of `user[address]`, `user.address` and `/user/address`.
+    var path: [String] {
+        names.flatMap { name in
+            let parts = name.parts(between: "[]./").filter { $0.utf8.contains { $0.isLetter || $0 >= 0x80 } }
+            return parts.isEmpty ? [name] : parts
+        }.map { $0.parts(between: ":").last ?? $0 }
+    }
 
     /// The text without a credential's scheme and white space.
     var secretText: String { text.splittingScheme.text.trimmingCharacters(in: .whitespacesAndNewlines) }
@@ -53,10 +58,12 @@ struct NamedValue {
         default: kind = value.kind == .number ? .number : .text
         }
         // `{"name": "password", "value": "…"}`, `<add key="password" value="…"/>` and `<property name="password">…</property>`. A `type` is
-        // a name only if it is listed: `{"type": "password", "value": "…"}`.
+        // a name only for a password or a code: `{"type": "password", "value": "…"}`.
         let sibling = key == "value" ? String(place.dropLast(5)) : start.isEmpty && value.range == nil ? "\(place)@" : nil
         let said = sibling.flatMap { sibling in ["name", "key", "path"].lazy.compactMap { lines.values[sibling + $0]?.first?.text }.first }
-        let type = sibling.flatMap { lines.values[$0 + "type"]?.first?.text }.flatMap { CredentialNames.match($0) == nil ? nil : $0 }
+        let type = sibling.flatMap { lines.values[$0 + "type"]?.first?.text }.flatMap { type in
+            CredentialNames.match(type).flatMap { [.code, .password].contains($0.strength) ? type : nil }
+        }
         if let said = said ?? type { names[names.count - 1] = said }
         (self.place, self.names) = (place, names)
         text = kind == .cookie ? (value.text.removingPercentEncoding ?? value.text).trimmingCharacters(in: ["\""]) : value.text
@@ -85,8 +92,10 @@ struct NamedValue {
             json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
         }
         if json == nil || claims == nil && !isBracketed {
-            // Most bodies have times and plain URLs.
-            let isPlain = !kinds.contains(.equals) && (text.hasPrefix("http") || text.utf8.first?.isDigit == true)
+            // Most bodies have times, numbers and URLs.
+            let isURL = ["http://", "https://"].contains(where: text.hasPrefix) && kinds.isDisjoint(with: [.equals, .space, .tag])
+            let isTime = text.utf8.allSatisfy { $0.isDigit || "-:.,+/TZ ".utf8.contains($0) }
+            let isPlain = isTime || isURL && !text.utf8.contains(UInt8(ascii: "%"))
             // HTML's attributes contain JSON with entities, and URLs contain URLs. Decoded, an escaped quote would end a text.
             let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
             found += isPlain ? [] : pairs(in: text) + (plain == text ? [] : pairs(in: plain))
@@ -116,11 +125,11 @@ struct NamedValue {
         }
     }
 
-    /// A value without quotes is on the name's line.
+    /// A value without quotes is on the name's line. Before a value in quotes may be a type, as in GraphQL's `$password: String! = "…"`.
     private static let expressions: [(expression: Expression, name: Int, values: [Int], isMarkup: Bool)] = [
         (
             Expression(
-                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*(?:=>?|:)(?:\s*(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|[ \t]*(?!//)([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
+                #"([A-Za-z_][\w.\[\]-]{0,100})\\*["']?\s*(?:=>?|:(?:\s*\[?[A-Z]\w{0,60}[!?\]]{0,3}\s*=(?=\s*\\*"))?)(?:\s*(\\*(?:"{3}|["']))(.{0,4096}?)(?:(?<!\\)\2|$)|[ \t]*(?!//)([^\s"'<>&#;,()\[\]{}\\]+)(?![(\w]))"#
             ),
             1, [3, 4], false
         ), (Expression(#"<(?:[\w-]+:)?([\w.-]{1,100})[^<>]{0,4096}>\s*(?:<!\[CDATA\[)?([^<\]]*[^<\]\s])"#), 1, [2], true),
@@ -142,10 +151,11 @@ extension String {
     }
 
     /// The first word of a request line's place (`query`, `header`, `cookie` or `path`), and the names without element numbers.
+    /// A member's name may be a number.
     var startAndNames: (start: String, names: [String]) {
         if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
             let name = Array(utf8.dropFirst(start.count + 1)).text
-            let names = name.parts(between: ".[]").filter { !$0.utf8.allSatisfy(\.isDigit) }
+            let names = name.general.parts(between: ".[]")
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }
@@ -155,7 +165,7 @@ extension String {
 
     private static let starts = ["header", "cookie", "query", "path"]
 
-    /// The names between the marks of a body's place, without numbers. Runs for each value of a large body, and calls no function in the
+    /// The names between the marks of a body's place, without element numbers. Runs for each value of a large body, and calls no function in the
     /// loop, because tests run without the optimizer.
     private var placeNames: [String] {
         withBytes { buffer in
@@ -165,7 +175,7 @@ extension String {
             while place <= count {
                 let byte = place < count ? bytes[place] : 0x2E
                 if byte == 0x2E || byte == 0x40 || byte == 0x5B || byte == 0x5D {
-                    if !isNumber {
+                    if place > start, !isNumber || byte != 0x5D {
                         let name = String(decoding: UnsafeBufferPointer(start: bytes + start, count: place - start), as: UTF8.self)
                         names.append(hasEscape ? name.removingPercentEncoding ?? name : name)
                     }

@@ -21,9 +21,20 @@ extension String {
 
     private static let word = "(?:[A-Za-z0-9]{0,2}|(?:[A-Za-z][a-z]{0,19}|[A-Z]{1,20})[0-9]{0,4}|[0-9]{1,10})"
     private static let words = Expression("^\(word)(?:[-_./]\(word))*\\z")
-    /// Words also with other marks, a time in a notation of ISO 8601, a path that begins with a word, and a URL.
+    /// Words also with other marks, a time or a duration in a notation of ISO 8601, a path that begins with a word, a URL, an address in
+    /// IPv6 and a media type.
     private static let ordinary = Expression(
-        "^(?:\(word)(?:[-_./:,;+@]\(word))*|[0-9]{4}[0-9:.,+TZ-]*)\\z|^/(?:[a-z]{3,20}|[A-Z][a-z]{2,20}|v[0-9]{1,2})(?:/|\\z)|://")
+        "^(?:\(word)(?:[-_./:,;+@]\(word))*|[0-9]{4}[0-9:.,+TZ-]*|P[0-9.,DHMSTWY]*)\\z|^/(?:[a-z]{3,20}|[A-Z][a-z]{2,20}|v[0-9]{1,2})(?:/|\\z)"
+            + "|://|^(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f.]{0,15}(?:/[0-9]{1,3})?\\z"
+            + "|^(?:application|audio|font|image|message|model|multipart|text|video)/[a-z]")
+
+    /// Whether this is one plain word, words joined by `_`, or an amount: "Kennwort", "too_short", "35.88".
+    var isForUser: Bool { Self.forUser.isFound(in: self) }
+
+    private static let forUser: Expression = {
+        let word = #"\p{L}[\p{Ll}\p{Lm}\p{Lo}\p{M}]{0,19}"#
+        return Expression("^(?:\(word)(?:_\(word))*|[A-Z]+(?:_[A-Z]+)+|[0-9]+[.][0-9]+)\\z")
+    }()
 
     /// Whether a program may have generated the text: 12 bytes or more with letters and digits, without a space, and no words, time, URL or
     /// address.
@@ -46,6 +57,11 @@ extension String {
         guard let first = utf8.first(where: { $0 > 0x20 }), "{[".utf8.contains(first) else { return false }
         return Lines(json: Data(utf8))?.values.values.contains { $0.contains { $0.kind == .object } } == true
     }
+
+    /// Whether this is a form with two items or more, or markup.
+    var isFormOrMarkup: Bool { Self.formOrMarkup.isFound(in: self) }
+
+    private static let formOrMarkup = Expression(#"^[\w.%\[\]-]+=[^\s&]*(?:&[\w.%\[\]-]+=[^\s&]*)+\z|^\s*<[^<>]+>[\s\S]*>\s*\z"#)
 
     /// The texts between these ASCII characters, by bytes: a name may begin with a combining mark.
     func parts(between marks: String) -> [String] { utf8.split { marks.utf8.contains($0) }.map { Array($0).text } }

@@ -35,12 +35,21 @@ struct Pattern: Sendable {
             let isLast = literal.offset == placeholders.count - 1
             let next = isLast ? nil : bytes.range(of: literal.element, in: start..<bytes.count)?.lowerBound
             let end = isLast ? bytes.count - literal.element.count : next ?? start
-            guard start <= end, bytes[end...].starts(with: literal.element),
-                bindings.bind(Array(bytes[start..<end]).text, to: placeholder, isFree: free.contains(placeholder))
+            guard start <= end, bytes[end...].starts(with: literal.element) else { return false }
+            let taken = Array(bytes[start..<end]).text
+            guard bindings.texts[placeholder] != nil || !ends(taken, behind: literals[literal.offset]),
+                bindings.bind(taken, to: placeholder, isFree: free.contains(placeholder))
             else { return false }
             start = end + literal.element.count
         }
         return true
+    }
+
+    /// Whether a value without quotes ends within the text: another one follows, as in `token=…&user=bob`.
+    private func ends(_ text: String, behind literal: Data) -> Bool {
+        let mark = literal.last { $0 != UInt8(ascii: " ") }
+        let ends = mark == UInt8(ascii: "=") ? "&#" : mark == UInt8(ascii: ":") ? ",;" : nil
+        return ends.map { ends in text.utf8.contains { $0 <= 0x20 || ends.utf8.contains($0) } } ?? false
     }
 }
 

@@ -21,7 +21,7 @@ extension SecretReplacer {
             for value in values {
                 seenNames.insert(value.name)
                 if !options.hidden.isEmpty { seenNames.formUnion(value.outerNames) }
-                if let label = options.label(of: value, inResponse: message.isResponse) {
+                if let label = options.label(of: value, inResponse: message.isResponse, isSent: isSent(value)) {
                     labeled.append((value, label, message.isResponse ? .response : .test))
                 } else if message.isResponse, let label = options.label(ofRandomText: value) {
                     labeled.append((value, label, .object))
@@ -40,6 +40,11 @@ extension SecretReplacer {
             ($0.element.messages.min() ?? 0, $0.offset) < ($1.element.messages.min() ?? 0, $1.offset)
         }.map(\.element)
         indices = Dictionary(secrets.enumerated().map { (Array($1.text.utf8), $0) }) { $1 }
+    }
+
+    /// Whether the app has sent the value as a secret.
+    private func isSent(_ value: NamedValue) -> Bool {
+        indices[Array(value.secretText.utf8)].map { secrets[$0].places.isEmpty } == false
     }
 
     /// Returns the secret's index.
@@ -76,7 +81,9 @@ extension SecretReplacer {
 
     private mutating func noteRandomTexts(of value: NamedValue) {
         let random = (value.text.looksRandom(value.kinds) ? [value.text] : []) + value.text.randomSegmentsOfURLs(value.kinds)
-        if !random.isEmpty { randomTexts[value.name, default: []] += random }
+        // A member may have an id as its name.
+        let name = value.names.last { !$0.utf8.allSatisfy(\.isDigit) } ?? value.name
+        if !random.isEmpty { randomTexts[name, default: []] += random }
     }
 
     /// Adds unmistakable texts: a JWT, a service's key, a private key, a URL's credential, and random-looking text after `Bearer`.

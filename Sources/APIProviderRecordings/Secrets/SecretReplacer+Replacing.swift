@@ -82,7 +82,7 @@ extension Message.Part {
         if value.place.hasPrefix("header ") { return value.names.count > 1 ? #"[\s=":](TEXTS)(?=[:",]|$)"# : #"^(?:\S+\s+)?(TEXTS)\s*$"# }
         // The limits keep a large body with many such names fast. Behind more text, a secret is refused.
         let behind =
-            #"["'\]]*\s*(?:[=:]|[^<>]{0,4096}+>)[\s"'\[]*|["'][^<>]{0,1000}?\s(?:value|content)=["']"#
+            #"["'\]]*\s*(?:[=:](?:\s*\[?[A-Z]\w{0,60}[!?\]]{0,3}\s*=)?|[^<>]{0,4096}+>)[\s"'\[]*|["'][^<>]{0,1000}?\s(?:value|content)=["']"#
             + #"|["'][^\r\n]{0,1000}+(?:\r\n[^\r\n]{1,1000}+){0,20}\r\n\r\n"#
         return "(?<![\\w-])\(NSRegularExpression.escapedPattern(for: value.key))(?:\(behind))(TEXTS)(?![\\w.]*\\w)"
     }

@@ -78,7 +78,7 @@ package enum CredentialNames {
             """
         func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
         let lists: [(Strength, [String])] = [
-            (.code, words("pin otp totp passcode cvv cvc cardnumber")), (.password, words("password passwd pwd pw passphrase")),
+            (.code, words("pin otp totp passcode cvv cvc cardnumber cardsnumber")), (.password, words("password passwd pwd pw passphrase")),
             (.token, words(tokens)),
             (.key, words("auth jwt appid session cookie codeverifier codechallenge") + words(keys).map { "\($0)key" }),
             (.nonce, words("state nonce")),
