@@ -621,6 +621,35 @@ class Files(unittest.TestCase):
         self.assertTrue(recorder.errors.startswith("mock-server: "))
         self.assertFalse(os.path.exists(file))
 
+    def test_an_error_and_a_report_say_their_reason_also_of_names_that_Swift_has(self):
+        words = ["provider", "payment-provider. URLSession", "hiding: [a]", "repeating:", "MockURLProtocol.stub(", "paste this.", "a. Hide it"]
+        with Server() as upstream:
+            upstream.stub("GET", "/closed", {"fault": "close"})
+            for word in words:
+                file = os.path.join(self.folder.name, f"{word}.har")
+                with self.subTest(word=word):
+                    self.assertEqual(fails(file)[::2], (1, f"mock-server: There is no file or folder {file}.\n"))
+                    with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                        self.assertEqual(recorder.request("GET", "/closed")[0].status, 502)
+                    self.assertIn(f"{word}.har was not written, because the server answered no request.", recorder.errors)
+                    with Server(file, "--record", "http://127.0.0.1:9") as recorder:
+                        pass
+                    self.assertIn(f"{word}.har was set up, but no request has reached this mock.", recorder.errors)
+                    self.write(f"{word}.har", har(("https://a.example/1", "one")))
+                    self.assertIn(f"{word}.har is no recording of a test", fails(file, "--record", "http://127.0.0.1:9")[2])
+                    self.write(f"{word}.har", "{")
+                    self.assertIn(f"{word}.har", fails(file)[2])
+        with Server() as server:
+            for word in words:
+                server.stub("GET", f"/{word}/1", {"status": 204})
+            report = server.control("GET", "/verify")[1]
+            self.assertEqual(report.count(" was never used."), len(words), report)
+            for word in words:
+                response, body = server.request("POST", "/" + word.replace(" ", "%20"), f"{word}\n{word}")
+                with self.subTest(word=word):
+                    self.assertEqual(response.status, 501)
+                    self.assertIn(f"POST http://localhost/{word.replace(' ', '%20')}"[:20], body.decode())
+                    self.assertGreaterEqual(body.decode().count(word), 2, body.decode())
 
     def test_nothing_is_said_that_only_a_test_in_Swift_could_do(self):
         words = ["hiding:", "editing:", "comparing:", "forAnyHost:", "ignoring:", "repeating:", "MockURLProtocol.", "DefaultAPIProvider", "paste this", "\n\n\n"]
