@@ -730,10 +730,13 @@ class Pages(unittest.TestCase):
             stub = json.dumps({"path": "/a", "response": {}})
             json_type = {"Content-Type": "application/json"}
             for headers, status in [({"Origin": "http://localhost:3000", **json_type}, 403), ({"Content-Type": "text/plain"}, 415),
-                                    ({}, 415), ({"Sec-Fetch-Site": "cross-site", **json_type}, 403)]:
+                                    ({}, 415), *(({"Sec-Fetch-Site": site, **json_type}, 403) for site in ["cross-site", "same-site", "Same-Origin", ""])]:
                 self.assertEqual(server.request("POST", "/__mock/stubs", stub, headers)[0].status, status)
             self.assertEqual(server.request("DELETE", "/__mock")[0].status, 415)
             self.assertEqual(server.request("GET", "/__mock/requests", headers={"Origin": "http://localhost"})[0].status, 403)
+            # A page that this server has served sends no Origin, and who types the address is no page.
+            self.assertEqual(server.request("GET", "/__mock/requests", headers={"Sec-Fetch-Site": "same-origin"})[0].status, 403)
+            self.assertEqual(server.request("GET", "/__mock/requests", headers={"Sec-Fetch-Site": "none"})[0].status, 200)
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
 
     def test_a_foreign_host_is_refused(self):
