@@ -929,7 +929,7 @@ class Connections(unittest.TestCase):
         with Server() as server:
             server.stub("GET", "/a", {"status": 204}, headers={"Accept": "a/b, c/d"})
             with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
-                connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost\r\nAccept: a/b\r\nAccept: c/d\r\nX-Name: Jos\xe9\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
+                connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost \r\nAccept:  a/b \r\nAccept:c/d \t\r\nX-Name: Jos\xe9\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
                 self.assertIn(b" 204 ", connection.recv(1000)[:13])
             self.assertEqual(server.control("GET", "/requests")[1]["requests"][0]["headers"]["Accept"], "a/b, c/d")
 
