@@ -600,16 +600,31 @@ class Files(unittest.TestCase):
                 self.assertEqual(recorder.process.wait(30), 0)
             with Server(file) as server:
                 self.assertEqual(server.request("GET", "/a")[1], b"a")
-            moved = os.path.join(self.folder.name, "moved")
-            os.mkdir(moved)
-            with Server(os.path.join(moved, "b.har"), "--record", origin) as recorder:
+            # A folder that has gone is made anew.
+            gone = os.path.join(self.folder.name, "gone")
+            os.mkdir(gone)
+            with Server(os.path.join(gone, "b.har"), "--record", origin) as recorder:
                 recorder.request("GET", "/a")
-                os.rmdir(moved)
-            self.assertEqual(recorder.code, 1)
-            kept = recorder.errors.strip().rsplit(" ", 1)[-1].rstrip(".")
-            self.addCleanup(os.remove, kept)
-            with Server(kept) as server:
+                os.rmdir(gone)
+            self.assertEqual((recorder.code, recorder.errors), (0, ""))
+            with Server(os.path.join(gone, "b.har")) as server:
                 self.assertEqual(server.request("GET", "/a")[1], b"a")
+
+    def test_a_file_of_somebody_else_is_not_written_over_also_one_written_meanwhile(self):
+        other = har(("https://a.example/1", "one"))
+        code, output, errors = fails(self.write("old.har", other), "--record", "http://127.0.0.1:9", "--port", 0)
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("old.har is no recording of a test, and is not written over.", errors)
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/a", {"text": "a"})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                recorder.request("GET", "/a")
+                self.write("new.har", other)
+        self.assertEqual(recorder.code, 1)
+        self.assertIn("new.har is no recording of a test, and is not written over.", recorder.errors)
+        with open(file) as kept:
+            self.assertEqual(kept.read(), other)
 
     def test_a_recording_that_is_not_written_is_an_error(self):
         file = os.path.join(self.folder.name, "new.har")
