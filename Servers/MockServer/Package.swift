@@ -39,6 +39,7 @@ let package = Package(
             dependencies: [
                 "MockServer", "mock-server", .product(name: "APIProvider", package: "APIProvider"),
                 .product(name: "MiniRx", package: "APIProvider"), .product(name: "APIProviderMocks", package: "APIProvider"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOEmbedded", package: "swift-nio"),
             ],
             swiftSettings: settings),
     ],

@@ -64,13 +64,16 @@ extension MockURLProtocol {
 
     /// Records the requests of other programs during `operation`, for a server. What the stubs got does not matter.
     ///
-    /// - Parameter warn: Gets a sentence about the file.
+    /// - Parameters:
+    ///   - file: A file with the extension `har`.
+    ///   - warn: Gets a sentence about the file.
     @_spi(Serving) public static func record(
-        _ name: String, editing: @escaping @Sendable (inout RecordedExchange) -> Void, filePath: String, warn: (String) -> Void,
+        to file: URL, editing: @escaping @Sendable (inout RecordedExchange) -> Void, warn: (String) -> Void,
         isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Void
     ) async throws {
-        let recording = Recording(name, RecordingOptions(editing: editing), filePath: filePath)
-        try await withScope(name, isolation: isolation) {
+        var recording = Recording(file.deletingPathExtension().lastPathComponent, RecordingOptions(editing: editing), filePath: "")
+        recording.folder = file.deletingLastPathComponent()
+        try await withScope(file.lastPathComponent, isolation: isolation) {
             try await recording.run(.record, test: "--record", at: "mock-server", isolation: isolation, warn: warn, operation)
         }
     }

@@ -21,7 +21,7 @@ package struct Recording: Sendable {
 
     /// `nil` for the name of the test.
     private var name: String?
-    private let folder: URL
+    var folder: URL
     let options: RecordingOptions
     private let transport: (any Transport)?
     private let bundles: @Sendable () -> [Bundle]

@@ -21,12 +21,14 @@ struct AccessRules: Sendable {
             return (501, "The only Transfer-Encoding is chunked.")
         }
         let isControl = request.isControl
+        let site = request.headers["Sec-Fetch-Site"]?.lowercased()
+        // A GET of a page that this server has served has no Origin. "none" is what a person typed.
+        if isControl, request.headers["Origin"] != nil || site ?? "none" != "none" { return (403, "Web pages cannot use /__mock.") }
         if let origin = request.headers["Origin"] {
-            if isControl { return (403, "Web pages cannot use /__mock.") }
             guard isAllowed(origin, host) else {
                 return (403, "Pages of this origin cannot send requests. Allow them with --allow-origin \(origin.visible).")
             }
-        } else if request.headers["Sec-Fetch-Site"]?.lowercased() == "cross-site" {
+        } else if site == "cross-site" {
             return (403, "A page of another site has sent this request. Allow it with --allow-origin.")
         }
         guard isControl else { return nil }

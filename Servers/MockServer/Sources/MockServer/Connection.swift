@@ -42,7 +42,9 @@ struct Connection {
         (self.head, hasReadBody) = (head, false)
         let headers = head.headers.reduce(into: Fields()) { fields, field in
             let separator = field.name.lowercased() == "cookie" ? "; " : ", "
-            fields[field.name] = fields[field.name].map { $0 + separator + field.value } ?? field.value
+            // The parser removes only what is before a value.
+            let value = field.value.trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+            fields[field.name] = fields[field.name].map { $0 + separator + value } ?? value
         }
         let request = ServerRequest(
             method: head.method.rawValue, target: head.uri, headers: headers, client: channel.remoteAddress?.ipAddress)

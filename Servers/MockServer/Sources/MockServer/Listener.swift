@@ -71,6 +71,7 @@ final class Listener: Sendable {
                     // Errors of the parser come to the connection in the order of the requests, so that it answers in that order.
                     var encoder = HTTPResponseEncoder.Configuration()
                     encoder.automaticallySetFramingHeaders = false
+                    try channel.pipeline.syncOperations.addHandler(AbandonmentHandler())
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline(
                         withPipeliningAssistance: false, withErrorHandling: false, withEncoderConfiguration: encoder)
                     let messages = try Connection.Messages(wrappingChannelSynchronously: channel)
@@ -94,6 +95,33 @@ final class Listener: Sendable {
             for task in open.values { await task.value }
         }
         return Server(channel: channel, connections: connections)
+    }
+}
+
+/// Ends the connection of a client that has ended its own side, when nothing was written for a minute: it has left, or waits for an answer
+/// that may never come. Only a write would tell.
+final class AbandonmentHandler: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundIn = IOData
+
+    private var end: Scheduled<Void>?
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent { scheduleEnd(context) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        if end != nil { scheduleEnd(context) }
+        context.write(data, promise: promise)
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end?.cancel() }
+
+    private func scheduleEnd(_ context: ChannelHandlerContext) {
+        end?.cancel()
+        let channel = context.channel
+        end = context.eventLoop.scheduleTask(in: .seconds(60)) { channel.close(promise: nil) }
     }
 }
 

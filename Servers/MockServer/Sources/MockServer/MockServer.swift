@@ -110,6 +110,9 @@ public final class MockServer: Sendable {
                 await task.value
             }
         }
+        // The caller is cancelled. The server may have started, or start yet.
+        ending.finish()
+        await task.value
         throw CancellationError()
     }
 

@@ -34,7 +34,8 @@ import MockServer
             }
         }
         do { try await run(arguments) { for await _ in signals {} } } catch {
-            printError("\((error as? any LocalizedError)?.errorDescription ?? "\(error)")")
+            let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+            printError(error is ServerError ? text : text.withoutSwift)
             exit(1)
         }
         withExtendedLifetime(sources) {}
@@ -52,7 +53,8 @@ import MockServer
         }
         if let file = arguments.file, let origin = arguments.recordedOrigin {
             options.reportMissingAnswer = { printError($0) }
-            if let sentence = try await record(to: file, warn: printError, { try await serve(origin) { _ in } }) { printError(sentence) }
+            let sentence = try await record(to: file, warn: { printError($0.withoutSwift) }, { try await serve(origin) { _ in } })
+            if let sentence { printError(sentence) }
             return
         }
         var recording: RecordedAnswers?
@@ -79,6 +81,6 @@ import MockServer
     }
 
     private static func printError(_ text: String) {
-        try? FileHandle.standardError.write(contentsOf: Data("mock-server: \(text.withoutSwift)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("mock-server: \(text)\n".utf8))
     }
 }

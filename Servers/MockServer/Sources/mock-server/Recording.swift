@@ -52,24 +52,16 @@ func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -
     guard !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) || !isFolder.boolValue else {
         throw ServerError("\(file.path) cannot be written: it is a folder.")
     }
-    // A recording of a test is in a folder beside its source, so this one is made in a folder of its own.
-    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("mock-server-\(UUID().uuidString)")
-    let recorded = folder.appendingPathComponent("Recordings/\(file.lastPathComponent)")
-    try FileManager.default.createDirectory(at: recorded.deletingLastPathComponent(), withIntermediateDirectories: true)
-    var isKept = false
-    defer { if !isKept { try? FileManager.default.removeItem(at: folder) } }
-    // A file of the same content is left as it is.
-    if FileManager.default.fileExists(atPath: file.path) { try FileManager.default.copyItem(at: file, to: recorded) }
     // An exchange without an answer would be a failure in each replay.
     let (answers, answer) = AsyncStream.makeStream(of: Bool.self)
     let result: Result<Void, any Error>
     do {
         try await MockURLProtocol.record(
-            file.deletingPathExtension().lastPathComponent,
+            to: file,
             editing: {
                 $0.isLeftOut = $0.response == nil
                 answer.yield(!$0.isLeftOut)
-            }, filePath: folder.appendingPathComponent("mock-server").path, warn: warn, operation: operation)
+            }, warn: warn, operation: operation)
         result = .success(())
     } catch { result = .failure(error) }
     answer.finish()
@@ -78,10 +70,5 @@ func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -
         throw ServerError("\(file.lastPathComponent) was not written, because the server answered no request.")
     }
     try result.get()
-    let content = try Data(contentsOf: recorded)
-    do { if (try? Data(contentsOf: file)) != content { try content.write(to: file, options: .atomic) } } catch {
-        isKept = true
-        throw ServerError("\(file.path) cannot be written: \(error.localizedDescription) The recording is at \(recorded.path).")
-    }
     return missing == 0 ? nil : "\(file.lastPathComponent) was written without \(missing) of \(count) requests, which had no answer."
 }

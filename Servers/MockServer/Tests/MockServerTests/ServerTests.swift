@@ -161,6 +161,27 @@ private let origin = "https://api.github.com"
         }
     }
 
+    /// A port below those that the system gives to others.
+    @Test("A start that is cancelled leaves the port free") func aStartThatIsCancelledLeavesThePort() async throws {
+        var options = MockServer.Options()
+        repeat { options.port = .random(in: 20_000..<30_000) } while await !isFree(options)
+        var cancelled = 0
+        for round in 0..<200 {
+            let start = Task { [options] in try await MockServer.start(for: origin, options: options) }
+            for _ in 0..<round % 20 { await Task.yield() }
+            start.cancel()
+            do { try await start.value.stop() } catch is CancellationError { cancelled += 1 }
+            let isFree = await isFree(options)
+            #expect(isFree)
+        }
+        #expect(cancelled > 0)
+    }
+
+    private func isFree(_ options: MockServer.Options) async -> Bool {
+        do { try await MockServer.start(for: origin, options: options).stop() } catch { return false }
+        return true
+    }
+
     @Test("A stop ends a request in progress") func aStopEndsARequestInProgress() async throws {
         let server = try await MockServer.start(for: origin)
         server.mock.stub(.get, "/slow", respond: .never)

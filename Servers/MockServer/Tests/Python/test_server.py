@@ -600,16 +600,31 @@ class Files(unittest.TestCase):
                 self.assertEqual(recorder.process.wait(30), 0)
             with Server(file) as server:
                 self.assertEqual(server.request("GET", "/a")[1], b"a")
-            moved = os.path.join(self.folder.name, "moved")
-            os.mkdir(moved)
-            with Server(os.path.join(moved, "b.har"), "--record", origin) as recorder:
+            # A folder that has gone is made anew.
+            gone = os.path.join(self.folder.name, "gone")
+            os.mkdir(gone)
+            with Server(os.path.join(gone, "b.har"), "--record", origin) as recorder:
                 recorder.request("GET", "/a")
-                os.rmdir(moved)
-            self.assertEqual(recorder.code, 1)
-            kept = recorder.errors.strip().rsplit(" ", 1)[-1].rstrip(".")
-            self.addCleanup(os.remove, kept)
-            with Server(kept) as server:
+                os.rmdir(gone)
+            self.assertEqual((recorder.code, recorder.errors), (0, ""))
+            with Server(os.path.join(gone, "b.har")) as server:
                 self.assertEqual(server.request("GET", "/a")[1], b"a")
+
+    def test_a_file_of_somebody_else_is_not_written_over_also_one_written_meanwhile(self):
+        other = har(("https://a.example/1", "one"))
+        code, output, errors = fails(self.write("old.har", other), "--record", "http://127.0.0.1:9", "--port", 0)
+        self.assertEqual((code, output), (1, ""))
+        self.assertIn("old.har is no recording of a test, and is not written over.", errors)
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/a", {"text": "a"})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                recorder.request("GET", "/a")
+                self.write("new.har", other)
+        self.assertEqual(recorder.code, 1)
+        self.assertIn("new.har is no recording of a test, and is not written over.", recorder.errors)
+        with open(file) as kept:
+            self.assertEqual(kept.read(), other)
 
     def test_a_recording_that_is_not_written_is_an_error(self):
         file = os.path.join(self.folder.name, "new.har")
@@ -621,6 +636,35 @@ class Files(unittest.TestCase):
         self.assertTrue(recorder.errors.startswith("mock-server: "))
         self.assertFalse(os.path.exists(file))
 
+    def test_an_error_and_a_report_say_their_reason_also_of_names_that_Swift_has(self):
+        words = ["provider", "payment-provider. URLSession", "hiding: [a]", "repeating:", "MockURLProtocol.stub(", "paste this.", "a. Hide it"]
+        with Server() as upstream:
+            upstream.stub("GET", "/closed", {"fault": "close"})
+            for word in words:
+                file = os.path.join(self.folder.name, f"{word}.har")
+                with self.subTest(word=word):
+                    self.assertEqual(fails(file)[::2], (1, f"mock-server: There is no file or folder {file}.\n"))
+                    with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                        self.assertEqual(recorder.request("GET", "/closed")[0].status, 502)
+                    self.assertIn(f"{word}.har was not written, because the server answered no request.", recorder.errors)
+                    with Server(file, "--record", "http://127.0.0.1:9") as recorder:
+                        pass
+                    self.assertIn(f"{word}.har was set up, but no request has reached this mock.", recorder.errors)
+                    self.write(f"{word}.har", har(("https://a.example/1", "one")))
+                    self.assertIn(f"{word}.har is no recording of a test", fails(file, "--record", "http://127.0.0.1:9")[2])
+                    self.write(f"{word}.har", "{")
+                    self.assertIn(f"{word}.har", fails(file)[2])
+        with Server() as server:
+            for word in words:
+                server.stub("GET", f"/{word}/1", {"status": 204})
+            report = server.control("GET", "/verify")[1]
+            self.assertEqual(report.count(" was never used."), len(words), report)
+            for word in words:
+                response, body = server.request("POST", "/" + word.replace(" ", "%20"), f"{word}\n{word}")
+                with self.subTest(word=word):
+                    self.assertEqual(response.status, 501)
+                    self.assertIn(f"POST http://localhost/{word.replace(' ', '%20')}"[:20], body.decode())
+                    self.assertGreaterEqual(body.decode().count(word), 2, body.decode())
 
     def test_nothing_is_said_that_only_a_test_in_Swift_could_do(self):
         words = ["hiding:", "editing:", "comparing:", "forAnyHost:", "ignoring:", "repeating:", "MockURLProtocol.", "DefaultAPIProvider", "paste this", "\n\n\n"]
@@ -701,10 +745,13 @@ class Pages(unittest.TestCase):
             stub = json.dumps({"path": "/a", "response": {}})
             json_type = {"Content-Type": "application/json"}
             for headers, status in [({"Origin": "http://localhost:3000", **json_type}, 403), ({"Content-Type": "text/plain"}, 415),
-                                    ({}, 415), ({"Sec-Fetch-Site": "cross-site", **json_type}, 403)]:
+                                    ({}, 415), *(({"Sec-Fetch-Site": site, **json_type}, 403) for site in ["cross-site", "same-site", "Same-Origin", ""])]:
                 self.assertEqual(server.request("POST", "/__mock/stubs", stub, headers)[0].status, status)
             self.assertEqual(server.request("DELETE", "/__mock")[0].status, 415)
             self.assertEqual(server.request("GET", "/__mock/requests", headers={"Origin": "http://localhost"})[0].status, 403)
+            # A page that this server has served sends no Origin, and who types the address is no page.
+            self.assertEqual(server.request("GET", "/__mock/requests", headers={"Sec-Fetch-Site": "same-origin"})[0].status, 403)
+            self.assertEqual(server.request("GET", "/__mock/requests", headers={"Sec-Fetch-Site": "none"})[0].status, 200)
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
 
     def test_a_foreign_host_is_refused(self):
@@ -897,7 +944,7 @@ class Connections(unittest.TestCase):
         with Server() as server:
             server.stub("GET", "/a", {"status": 204}, headers={"Accept": "a/b, c/d"})
             with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
-                connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost\r\nAccept: a/b\r\nAccept: c/d\r\nX-Name: Jos\xe9\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
+                connection.sendall(b"GET /a HTTP/1.1\r\nHost: localhost \r\nAccept:  a/b \r\nAccept:c/d \t\r\nX-Name: Jos\xe9\r\nCookie: a=1\r\nCookie: b=2\r\n\r\n")
                 self.assertIn(b" 204 ", connection.recv(1000)[:13])
             self.assertEqual(server.control("GET", "/requests")[1]["requests"][0]["headers"]["Accept"], "a/b, c/d")
 
