@@ -2,7 +2,7 @@ import APIProviderRecordingTesting
 import Testing
 
 // A recording is one test's: on a suite, its second test would fail.
-@Suite(.mockNetwork(recording: "page"))  // error: requires the conformance of 'RecordingTrait' to 'SuiteTrait'
+@Suite(.mockNetwork(recording: "page"))  // error: is unavailable: A recording is one test's. Write the trait at each test.
 struct RecordingOfASuite {
     @Test(.mockNetwork(recording: "page")) func page() {}
 
