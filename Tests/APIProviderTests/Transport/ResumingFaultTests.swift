@@ -115,7 +115,7 @@ struct ResumingFaultTests: DownloadSuite {
             let others = TemporaryFolder()
             for number in 0..<100 {
                 let other = Endpoint(.get, .url(server.url), downloadingTo: others.url("\(number)")).resuming()
-                await #expect(throws: URLError.self) { try await failing.request(other).value }
+                await #expect(throws: APIError.self) { try await failing.request(other).value }
             }
             goOn()
             subscription.dispose()
