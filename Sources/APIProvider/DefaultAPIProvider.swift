@@ -126,13 +126,12 @@ public struct DefaultAPIProvider: APIProvider {
                 // A middleware may have created the response.
                 let response = response.requestOptions.context === context ? response : response.with(decoder: decoder)
                 if let download { try response.checkFile(of: download) }
-                let value = try endpoint.value(of: response, errorMessage: errorMessage)
-                download?.accept()
-                return value
+                return try endpoint.value(of: response, errorMessage: errorMessage, download)
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
-            if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, request, transport.scheduler) }
             if let download { value = value.finally { download.end(isDisposed: $0) } }
+            // Outermost, because a timeout waits for no disk.
+            if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, request, transport.scheduler) }
             return value
         }
     }

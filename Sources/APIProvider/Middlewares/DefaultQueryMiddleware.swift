@@ -31,10 +31,10 @@ public struct DefaultQueryMiddleware: Middleware {
         do {
             guard try hosts.contains(request), request.redirects.isEmpty else { return next(request) }
             let own = request.query
-            let names = Set(own.map(\.name))
-            let missing = query().filter { !names.contains($0.name) }
+            var missing = query()
+            for key in Set(own.map(\.name)) { missing[key] = nil }
             var request = request
-            request.query = own + QueryParameters(missing)
+            request.query = own + missing
             // A shorter value, such as "en", may be a path segment by chance.
             for value in missing.compactMap(\.value) where value.utf8.count >= 6 { request.hide(value) }
             return next(request)

@@ -9,7 +9,7 @@ extension Endpoint where Response == URL {
     ///
     /// The bytes are kept after a failure, a dispose and the process's end, in a hidden folder beside the destination. On success, nothing
     /// but the destination is left. Two versions of a file are never mixed: a file changed on the server is loaded again. The old bytes stay
-    /// until the new ones break off, or are accepted by ``validating(_:)``.
+    /// until the new ones break off, or are accepted by ``validating(_:)``. A whole file that ``validating(_:)`` refuses is not kept.
     ///
     /// ### When a download continues
     ///
@@ -29,8 +29,11 @@ extension Endpoint where Response == URL {
     /// ### What stays
     ///
     /// The hidden folder may become as large as the whole file, and survives a sign-out and a restart of the system. After a killed process
-    /// and a restart, the file is loaded again. ``removePartialDownload(for:)`` removes what is kept. Do not use a folder that a cloud
-    /// synchronizes. On Apple's systems, an app that is suspended while it holds a lock in a shared container may be ended.
+    /// and a restart, the file is loaded again. ``removePartialDownload(for:)`` removes what is kept. Call it, too, if the process was
+    /// killed and an external volume was then removed without being ejected: the last bytes may be missing.
+    ///
+    /// Do not use a folder that a cloud synchronizes. On Apple's systems, an app that is suspended while it holds a lock in a shared
+    /// container may be ended.
     public func resuming() -> Endpoint {
         var copy = self
         copy.configuration.isResuming = true
@@ -38,6 +41,8 @@ extension Endpoint where Response == URL {
     }
 
     /// Removes the bytes kept by ``resuming()`` for `destination`, if any. The destination itself stays.
+    ///
+    /// This may wait for the disk, so do not call it on the main thread.
     ///
     /// - Throws: `CocoaError`, if the bytes cannot be removed, or during a download to `destination`.
     public static func removePartialDownload(for destination: URL) throws {

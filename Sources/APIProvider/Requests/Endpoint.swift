@@ -88,13 +88,20 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     /// - Throws: Errors from validating and decoding. A `DecodingError` becomes an ``APIError/decoding(_:expected:underlying:)``.
     public func value(of response: APIResponse) throws -> Response { try value(of: response, errorMessage: nil) }
 
-    /// - Parameter errorMessage: Finds the server's message, unless the endpoint has another such closure.
-    func value(of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?) throws -> Response {
+    /// - Parameters:
+    ///   - errorMessage: Finds the server's message, unless the endpoint has another such closure.
+    ///   - download: The request's download, which learns whether the response was accepted.
+    func value(
+        of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?, _ download: Download? = nil
+    ) throws -> Response {
         var response = response
         if let decoder = configuration.decoder { response = response.with(decoder: decoder) }
         do {
             if let validate = configuration.validate {
-                try validate(response)
+                do { try validate(response) } catch {
+                    download?.refuse()
+                    throw error
+                }
             } else if !response.httpResponse.isSuccessful {
                 try checkStatus(of: response)
             } else if response.file == nil, response.httpResponse.isUnrequestedPart(range: response.request.headers["Range"]),
@@ -102,7 +109,10 @@ public struct Endpoint<Response: Sendable>: APIRequest {
             {
                 throw APIError.unacceptableStatus(response)
             }
-            return try decode(response)
+            let value = try decode(response)
+            // Another status came without the file.
+            if response.httpResponse.isSuccessful { download?.accept() }
+            return value
         } catch {
             // The error keeps the response alive, but nobody will read the stream. Releasing the stream's owner ends the transfer.
             _ = response.bodyStream?.withLock { $0.take() }

@@ -1,10 +1,14 @@
 package import Foundation
-package import MiniRx
+import MiniRx
 
-/// A request's download: tells whether a file has come, because a middleware may replace the response, and keeps the bytes of attempts.
+/// A request's download. Tells whether a file has come, because a middleware may replace the response.
+///
+/// One that goes on also keeps the bytes of failed attempts. Each attempt has a number and a folder, and ends the one before.
 package final class Download: Sendable {
     private struct State {
         var hasFile = false
+        /// The last attempt's number.
+        var attempt = 0
         /// The last attempt's folder, locked until the request's end.
         var kept: KeptFolder?
         var isEnded = false
@@ -30,59 +34,55 @@ package final class Download: Sendable {
 
     // MARK: - Bytes that stay
 
-    var kept: KeptFolder? { state.withLock(\.kept) }
+    /// The attempt's folder; `nil` if its bytes cannot stay. Throws if the attempt is over, because another one began.
+    func folder(of attempt: Int) throws -> KeptFolder? {
+        try state.withLock { state in
+            guard resuming == nil || state.attempt == attempt && !state.isEnded else { throw URLError(.cancelled) }
+            return state.kept
+        }
+    }
 
-    /// Begins another attempt, after the end of an earlier request's. The event has the header fields of a request for the rest, or `nil`
-    /// without earlier bytes. Fails with the reason, such as another download to the same file.
+    /// Begins another attempt, after the end of an earlier request's. The event has the attempt's number, and the header fields of a request
+    /// for the rest, or `nil` without earlier bytes. Fails with the reason, such as another download to the same file.
     ///
     /// Returns `nil` for an ordinary download.
-    func beginAttempt() -> Single<HTTPHeaders?>? {
+    func beginAttempt() -> Single<(Int, HTTPHeaders?)>? {
         guard let (endpoint, destination, queue) = resuming else { return nil }
         return .create { [self] observer in
             queue.async { [self] in
-                leave(isRefused: hasFile)
-                let rest = Result {
+                // A middleware that has a whole file and asks again did not accept the file.
+                if hasFile { refuse() }
+                let number = state.withLock { state in
+                    state.attempt += 1
+                    return state.attempt
+                }
+                leave()
+                let attempt = Result {
                     if state.withLock(\.isEnded) { throw URLError(.cancelled) }
                     let folder = try APIError.explainingDestination { try KeptFolder.open(for: destination, endpoint: endpoint) }
                     state.withLock { $0.kept = folder }
-                    return folder?.openRest()
+                    return (number, folder?.openRest())
                 }
-                DispatchQueue.global().async { observer(rest) }
+                DispatchQueue.global().async { observer(attempt) }
             }
             return Disposables.create()
         }
     }
 
-    /// The request succeeded: nothing needs to stay.
-    package func accept() { kept?.accept() }
+    /// The response was accepted: nothing needs to stay.
+    package func accept() { state.withLock(\.kept)?.judge(.accepted) }
+
+    /// The response was refused: a whole file does not stay.
+    package func refuse() { state.withLock(\.kept)?.judge(.refused) }
 
     /// Ends the request. Unless accepted, the bytes stay for another one.
     ///
     /// - Parameter isDisposed: Whether the caller must not wait for the disk.
     package func end(isDisposed: Bool) {
         guard let queue = resuming?.queue else { return }
-        let isRefused = state.withLock { state in
-            state.isEnded = true
-            return state.hasFile
-        }
-        if isDisposed { queue.async { [self] in leave(isRefused: isRefused) } } else { queue.sync { leave(isRefused: isRefused) } }
+        state.withLock { $0.isEnded = true }
+        if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
     }
 
-    private func leave(isRefused: Bool) { state.withLock { $0.kept.take() }?.leave(isRefused: isRefused) }
-}
-
-extension Single {
-    /// Calls `cleanUp` before delivering the event, and again on dispose.
-    package func finally(_ cleanUp: @escaping @Sendable (_ isDisposed: Bool) -> Void) -> Single {
-        .create { observer in
-            let subscription = subscribe { event in
-                cleanUp(false)
-                observer(event)
-            }
-            return Disposables.create {
-                subscription.dispose()
-                cleanUp(true)
-            }
-        }
-    }
+    private func leave() { state.withLock { $0.kept.take() }?.leave() }
 }

@@ -18,15 +18,18 @@ package final class KeptFolder: Sendable {
         var rest: (file: PartialFile, version: String)?
         /// The file with bytes of this attempt.
         var written: (file: PartialFile, version: String, isNew: Bool)?
-        var isAccepted = false
+        var verdict: Verdict?
         var isLeft = false
     }
+
+    /// What the app says of the response. Without a verdict, the attempt broke off.
+    enum Verdict { case accepted, refused }
 
     private let (destination, target): (URL, PartialFile.Target)
     private let descriptor: Int32
     /// A hash of the endpoint's URL.
     private let endpoint: String
-    /// Locked while files are opened and left.
+    /// Locked while the attempt's file is opened, so that nobody leaves the folder meanwhile.
     private let state = Locked(State())
 
     private init(_ destination: URL, _ target: PartialFile.Target, _ descriptor: Int32, _ endpoint: URL?) {
@@ -36,46 +39,57 @@ package final class KeptFolder: Sendable {
 
     // MARK: - The folder
 
-    private static let queues = (0..<16).map { DispatchQueue(label: "APIProvider.KeptFolder.\($0)") }
+    private struct WeakQueue { weak var queue: DispatchQueue? }
 
-    /// The queue on which this destination's folder is opened and left: so the next request waits for the last write of an ended one.
-    static func queue(for destination: URL) -> DispatchQueue { queues[destination.path.hashValue & 15] }
+    private static let queues = Locked<[String: WeakQueue]>([:])
+
+    /// The queue on which this destination's folder is opened and left: so the next request waits for the last write of an ended one, and
+    /// nobody waits for another destination's disk.
+    static func queue(for destination: URL) -> DispatchQueue {
+        queues.withLock { queues in
+            if let queue = queues[destination.path]?.queue { return queue }
+            let queue = DispatchQueue(label: "APIProvider.KeptFolder")
+            queues = queues.filter { $0.value.queue != nil }
+            queues[destination.path] = WeakQueue(queue: queue)
+            return queue
+        }
+    }
 
     /// Opens and locks the folder.
     ///
-    /// - Parameters:
-    ///   - endpoint: The endpoint's URL, to create the folder; `nil` to open an existing one.
-    ///   - attempts: How often another attempt may remove the folder between opening and locking.
-    /// - Returns: `nil` if there is no such folder: something else may be in its place, or the file system has no locks.
+    /// - Parameter endpoint: The endpoint's URL, to create the folder; `nil` to open an existing one.
+    /// - Returns: `nil` if there is no folder to open, if something else is in its place, or if the file system has no locks.
     /// - Throws: An error with the reason, such as another download to the same file.
-    static func open(for destination: URL, endpoint: URL?, attempts: Int = 10) throws -> KeptFolder? {
+    static func open(for destination: URL, endpoint: URL?) throws -> KeptFolder? {
         let target = try PartialFile.Target(of: destination)
-        if endpoint != nil, mkdir(target.keptFolder, 0o700) == 0 {
-            #if canImport(Darwin)
-            try? (URL(fileURLWithPath: target.keptFolder) as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
-            #endif
-        } else if endpoint != nil, ![EEXIST, ENAMETOOLONG].contains(errno) {
-            throw CocoaError.writing(destination, errno)
+        // An ended attempt may remove the folder between opening and locking.
+        for _ in 0..<10 {
+            if endpoint != nil, mkdir(target.keptFolder, 0o700) == 0 {
+                #if canImport(Darwin)
+                try? (URL(fileURLWithPath: target.keptFolder) as NSURL).setResourceValue(true, forKey: .isExcludedFromBackupKey)
+                #endif
+            } else if endpoint != nil, ![EEXIST, ENAMETOOLONG].contains(errno) {
+                throw CocoaError.writing(destination, errno)
+            }
+            let descriptor = Foundation.open(target.keptFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard descriptor >= 0 else {
+                if errno == ENOENT { continue }
+                // Too many open files: an empty folder would stay.
+                rmdir(target.keptFolder)
+                return nil
+            }
+            let folder = KeptFolder(destination, target, descriptor, endpoint)
+            var status = stat()
+            // Another user may hold the lock of a folder of theirs.
+            guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
+                rmdir(target.keptFolder)
+                return nil
+            }
+            if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { return folder }
         }
-        let descriptor = Foundation.open(target.keptFolder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        // An ended attempt may have removed the folder.
-        func openAgain() throws -> KeptFolder? {
-            endpoint != nil && attempts > 0 ? try open(for: destination, endpoint: endpoint, attempts: attempts - 1) : nil
-        }
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return try openAgain() }
-            // Too many open files: an empty folder would stay.
-            rmdir(target.keptFolder)
-            return nil
-        }
-        let folder = KeptFolder(destination, target, descriptor, endpoint)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
-            rmdir(target.keptFolder)
-            return nil
-        }
-        guard let status = PartialFile.status(of: descriptor, at: target.keptFolder) else { return try openAgain() }
-        return status.st_uid == geteuid() ? folder : nil
+        return nil
     }
 
     deinit { close(descriptor) }
@@ -84,13 +98,14 @@ package final class KeptFolder: Sendable {
     package static func remove(for destination: URL) throws {
         try queue(for: destination).sync {
             guard let folder = try open(for: destination, endpoint: nil) else { return }
-            folder.accept()
-            folder.leave(isRefused: false)
+            folder.judge(.accepted)
+            folder.leave()
             guard access(folder.target.keptFolder, F_OK) == 0 else { return }
             throw CocoaError.writing(destination, .fileWriteNoPermission, "its hidden folder cannot be removed")
         }
     }
 
+    // Names, dates, `rmdir` and the exclusion from backups go by path: another folder may have taken the place. All else goes by descriptor.
     private var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: target.keptFolder)) ?? [] }
 
     private func removeFiles(except kept: String? = nil) {
@@ -131,17 +146,19 @@ package final class KeptFolder: Sendable {
         return fields
     }
 
-    /// The server does not send the rest.
-    func forgetRest() { state.withLock { $0.rest = nil } }
-
     /// The file for the body in `response`: the rest of the kept one, or a new one. Returns `nil` if the bytes cannot stay.
     ///
-    /// - Throws: ``UnexpectedRange`` for another part than the missing one.
-    func file(for response: HTTPURLResponse) throws -> PartialFile? {
-        try state.withLock { state in
+    /// - Parameter isRest: Whether the rest was requested.
+    /// - Throws: ``UnexpectedRange`` for another part than the missing one. `URLError`, if the folder was left.
+    func file(for response: HTTPURLResponse, isRest: Bool) throws -> PartialFile? {
+        // Released after the next lock.
+        let rest = state.withLock { isRest && response.isPart ? $0.rest.take() : nil }
+        return try state.withLock { state in
             if state.isLeft { throw URLError(.cancelled) }
+            // The app's own transport may send a request twice.
+            guard state.written == nil else { return nil }
             if response.isPart {
-                guard let (file, version) = state.rest else { return nil }
+                guard let (file, version) = rest else { return nil }
                 // The part may end early.
                 guard response.statusCode == 206, let range = response.contentRange, self.version(of: response, range.length) == version,
                     range.first == file.start, range.last < range.length ?? 0,
@@ -171,29 +188,30 @@ package final class KeptFolder: Sendable {
         }
     }
 
-    /// The response was accepted: nothing is needed any more.
-    func accept() { state.withLock { $0.isAccepted = true } }
+    func judge(_ verdict: Verdict) { state.withLock { $0.verdict = verdict } }
 
     /// Ends the attempt, after a running write: leaves one file, and unlocks the folder. An empty folder is removed.
     ///
-    /// - Parameter isRefused: Whether a whole file was not accepted, such as a page that asks to sign in.
-    func leave(isRefused: Bool) {
-        state.withLock { state in
+    /// After an accepted response, nothing is needed any more. A whole file that was refused, such as a page that asks to sign in, goes.
+    func leave() {
+        let (written, verdict) = state.withLock { state in
             state.isLeft = true
-            if state.isAccepted {
-                removeFiles()
-            } else if let (file, version, isNew) = state.written {
-                if !(isNew && isRefused), file.hasBytes, let isSynchronized = try? file.synchronize() {
-                    if isSynchronized { try? file.rename(to: "\(Boot.any),\(version)") }
-                    removeFiles(except: file.name)
-                } else if isNew || !file.hasBytes {
-                    unlinkat(descriptor, file.name, 0)
-                }
-            }
-            state.written?.file.close()
-            if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
-            flock(descriptor, LOCK_UN)
+            return (state.written.take(), state.verdict)
         }
+        if verdict == .accepted {
+            removeFiles()
+        } else if let (file, version, isNew) = written {
+            let isRefused = verdict == .refused && file.isWhole
+            if !isRefused, file.hasBytes, let isSynchronized = try? file.synchronize() {
+                if isSynchronized { try? file.rename(to: "\(Boot.any),\(version)") }
+                removeFiles(except: file.name)
+            } else if isNew || isRefused || !file.hasBytes {
+                unlinkat(descriptor, file.name, 0)
+            }
+        }
+        written?.file.close()
+        if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
+        flock(descriptor, LOCK_UN)
     }
 }
 

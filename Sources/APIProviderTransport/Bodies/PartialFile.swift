@@ -29,7 +29,7 @@ package final class PartialFile: Sendable {
     let start: Int64
     /// The whole file's number of bytes, if known.
     let length: Int64?
-    /// Locked during a write, so that nobody closes the file meanwhile. So a thread that must not wait for the disk calls nothing here.
+    /// Locked during a write, so that nobody closes the file meanwhile. Every call may wait for the disk.
     private let state: Locked<State>
 
     /// Creates the file, under a unique hidden name.
@@ -66,6 +66,8 @@ package final class PartialFile: Sendable {
 
     var hasBytes: Bool { state.withLock { $0.count > 0 } }
 
+    var isWhole: Bool { state.withLock { $0.count == length } }
+
     /// Closes the file, after another thread's running call. Later calls fail.
     func close() { state.withLock { $0.descriptor.take().map { _ = Foundation.close($0) } } }
 
@@ -90,7 +92,7 @@ package final class PartialFile: Sendable {
         }
     }
 
-    /// Closes the whole file. A kept file is closed after the move.
+    /// Ends the writing of the whole file. An ordinary file is closed. A kept file is closed when its folder is left.
     ///
     /// - Parameter isDurable: Whether to wait until the file reaches the disk before the move. Otherwise the destination may be empty after
     ///   a power failure. This is also where a network file system may report a full disk.
@@ -98,8 +100,8 @@ package final class PartialFile: Sendable {
         defer { if folder == nil { close() } }
         if let length, case let count = state.withLock(\.count), count != length {
             // A server may send only part of the rest.
-            let part = "the server sent bytes \(start)-\(count - 1) of \(length); the same request asks for the rest"
-            throw URLError(.networkConnectionLost, reason: part)
+            let part = count > start ? "bytes \(start)-\(count - 1) of \(length)" : "no bytes of the rest"
+            throw URLError(.networkConnectionLost, reason: "the server sent \(part); the same request asks for the rest")
         }
         if isDurable { _ = try synchronize() }
     }

@@ -111,10 +111,12 @@ public import FoundationNetworking
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
-            case .file(let url, let download):
+            case .file(let url, let download, let attempt):
+                let (folder, range) = (try download?.folder(of: attempt), original.headers["Range"])
                 // Another part than the missing one is not worth waiting for, and is refused at the head.
-                let kept = try download?.kept?.file(for: response)
-                guard kept != nil || response.isContent(range: original.headers["Range"]) else { return true }
+                let kept = try folder?.file(for: response, isRest: range != nil)
+                // The rest alone is never the file.
+                guard kept != nil || response.isContent(range: folder == nil ? range : nil) else { return true }
                 let file = try kept ?? PartialFile(beside: url)
                 guard state.withLock({ $0.replaceSink(with: .file(file)) }) != nil else { return false }
                 if kept != nil { reportProgress() }

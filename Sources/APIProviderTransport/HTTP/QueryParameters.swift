@@ -13,8 +13,14 @@ public import Foundation
 /// An infinite number or `NaN` makes an endpoint's query or form invalid.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
+    /// The keys with a number that is not finite.
+    var infiniteKeys: Set<String> = []
+
     /// Why the parameters cannot be sent; `nil` for valid ones.
-    package private(set) var problem: String?
+    package var problem: String? {
+        if infiniteKeys.isEmpty { return nil }
+        return items.first { infiniteKeys.contains($0.name) }.map { "its value for \"\($0.name)\" is not a finite number" }
+    }
 
     /// Creates parameters with `items`, in order.
     public init(dictionaryLiteral items: (String, (any QueryValue)?)...) {
@@ -59,6 +65,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
         set {
             let position = items.firstIndex { $0.name == key } ?? items.endIndex
             items.removeAll { $0.name == key }
+            infiniteKeys.remove(key)
             let texts = texts(of: newValue, for: key)
             items.insert(contentsOf: texts.map { URLQueryItem(name: key, value: $0) }, at: position)
         }
@@ -76,9 +83,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     private mutating func texts(of value: (any QueryValue)?, for key: String) -> [String] {
         let texts = value?.queryValues ?? []
         // First the texts, because these casts take long.
-        if let value, texts.contains(where: \.mayBeInfinite), value.isInfiniteNumber {
-            problem = problem ?? "its value for \"\(key)\" is not a finite number"
-        }
+        if let value, texts.contains(where: \.mayBeInfinite), value.isInfiniteNumber { infiniteKeys.insert(key) }
         return texts
     }
 
@@ -86,7 +91,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     public static func + (lhs: QueryParameters, rhs: QueryParameters) -> QueryParameters {
         var sum = lhs
         sum.items += rhs.items
-        sum.problem = lhs.problem ?? rhs.problem
+        sum.infiniteKeys.formUnion(rhs.infiniteKeys)
         return sum
     }
 

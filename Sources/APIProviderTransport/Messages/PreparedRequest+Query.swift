@@ -6,8 +6,13 @@ extension PreparedRequest {
     /// New items are escaped like an endpoint's. Unchanged items keep their bytes, so a signed URL stays valid. A `+` is read as a space,
     /// as on servers.
     public var query: QueryParameters {
-        get { QueryParameters(url.queryItems.map(\.item)) }
+        get {
+            var query = QueryParameters(url.queryItems.map(\.item))
+            query.infiniteKeys = infiniteQueryKeys
+            return query
+        }
         set {
+            infiniteQueryKeys = newValue.infiniteKeys
             let old = url.queryItems
             // By bytes, unlike Swift's text comparison.
             var texts = Dictionary(grouping: old, by: \.item.percentEncoded).mapValues { $0.map(\.text)[...] }

@@ -13,8 +13,8 @@ public enum ResponseDestination: Sendable, Hashable {
 /// A destination with the details for the transport.
 package enum BodyDestination: Sendable {
     case memory
-    /// A file, and the request's download.
-    case file(URL, Download? = nil)
+    /// A file, the request's download, and the number of its attempt.
+    case file(URL, Download? = nil, attempt: Int = 0)
     /// The body is streamed to a reader. A body of another media type than `expected` may be an error: a finite one goes into memory.
     case stream(expected: String? = nil)
 
@@ -22,9 +22,9 @@ package enum BodyDestination: Sendable {
 
     package var isStream: Bool { if case .stream = self { true } else { false } }
 
-    package var file: URL? { if case .file(let file, _) = self { file } else { nil } }
+    package var file: URL? { if case .file(let file, _, _) = self { file } else { nil } }
 
-    package var download: Download? { if case .file(_, let download) = self { download } else { nil } }
+    package var download: Download? { if case .file(_, let download, _) = self { download } else { nil } }
 }
 
 extension PreparedRequest {

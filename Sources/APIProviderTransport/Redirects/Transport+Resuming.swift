@@ -11,20 +11,22 @@ extension Transport {
         let send: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
             .followingRedirects(request) { self.sendWithoutFragment($0) }
         }
-        guard let download = request.bodyDestination.download, let attempt = download.beginAttempt() else { return send(request) }
+        guard case .file(let file, let download?, _) = request.bodyDestination, let attempt = download.beginAttempt() else {
+            return send(request)
+        }
         return .deferred {
             var request = request
             try request.checkResumable()
             // A decoded body's length does not match the range's.
             request.headers["Accept-Encoding"] = "identity"
-            return attempt.flatMap { [request] rest in
-                guard let rest else { return send(request) }
-                var ranged = request
+            return attempt.flatMap { [request] attempt, rest in
+                var whole = request
+                whole.bodyDestination = .file(file, download, attempt: attempt)
+                guard let rest else { return send(whole) }
+                var ranged = whole
                 ranged.headers = request.headers.merging(rest)
-                return send(ranged).flatMapResult { event in
-                    guard event.refusesRange else { return .event(event) }
-                    download.kept?.forgetRest()
-                    return .single(send(request))
+                return send(ranged).flatMapResult { [whole] event in
+                    event.refusesRange ? .single(send(whole)) : .event(event)
                 }
             }
         }

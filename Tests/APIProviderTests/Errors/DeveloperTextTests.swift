@@ -104,6 +104,40 @@ struct DeveloperTextTests {
         }
     }
 
+    @Test("A middleware sends no number that is not finite, either, whatever it sets afterwards")
+    func infiniteNumbersOfMiddlewares() async throws {
+        let setting = ClosureMiddleware { request, next in
+            var request = request
+            request.query["scale"] = Double.nan
+            request.query["page"] = 2
+            return next(request)
+        }
+        for middleware in [DefaultQueryMiddleware(["scale": Double.nan, "page": 2]), setting] as [any Middleware] {
+            let answers = Answers(.status(200))
+            let error = await #expect(throws: APIError.self) {
+                try await answers.provider(middleware).request(Endpoint<Void>(.get, "/a")).value
+            }
+            #expect(error?.description == "The request was not sent: its value for \"scale\" is not a finite number.")
+            #expect(answers.requests.isEmpty)
+        }
+        let answers = Answers(.status(200))
+        let query = DefaultQueryMiddleware(["scale": Double.nan, "page": 2])
+        try await answers.provider(query).request(Endpoint<Void>(.get, "/a", query: ["scale": 1])).value
+        #expect(answers.requests.map(\.url.query) == ["scale=1&page=2"])
+    }
+
+    @Test("A number that is not finite is forgotten with its key's next value")
+    func replacedInfiniteNumbers() async throws {
+        var (query, request) = (QueryParameters(), PreparedRequest(.get, "https://api.example.com/a"))
+        for value in [Double.nan, 1.0] { (query["scale"], request.query["scale"]) = (value, value) }
+        #expect(query == ["scale": 1.0] && request.query == query)
+        query["other"] = Double.infinity
+        query["other"] = nil
+        let answers = Answers(.status(200))
+        try await answers.provider().request(Endpoint<Void>(.get, "/a", query: query)).value
+        #expect(answers.requests.map(\.url.query) == ["scale=1.0"])
+    }
+
     @Test("A text such as nan is sent", arguments: ["nan", ["inf"], Optional("NaN"), Float.greatestFiniteMagnitude] as [any QueryValue])
     func finiteValues(value: any QueryValue) async throws {
         let answers = Answers(.status(200))

@@ -165,7 +165,7 @@ struct PartialFileTests: DownloadSuite {
 
     // MARK: - What else may stand there
 
-    enum Obstacle: CaseIterable { case link, file, pipe, otherOwner }
+    enum Obstacle: CaseIterable { case link, file, pipe, otherOwner, lockedByOtherOwner }
 
     @Test("Something else in place of the hidden folder stays as it is, and the download keeps nothing", arguments: Obstacle.allCases)
     func obstacles(obstacle: Obstacle) async throws {
@@ -175,12 +175,15 @@ struct PartialFileTests: DownloadSuite {
         case .link: try #require(symlink("other", keptFolder.path) == 0)
         case .file: try Data("mine".utf8).write(to: keptFolder)
         case .pipe: try #require(mkfifo(keptFolder.path, 0o600) == 0)
-        case .otherOwner:
+        case .otherOwner, .lockedByOtherOwner:
             // Only the superuser can give a folder away.
             guard geteuid() == 0 else { return }
             try FileManager.default.createDirectory(at: keptFolder, withIntermediateDirectories: false)
             try #require(chown(keptFolder.path, 12_345, 12_345) == 0)
         }
+        let other = obstacle == .lockedByOtherOwner ? open(keptFolder.path, O_RDONLY | O_CLOEXEC) : -1
+        defer { if other >= 0 { close(other) } }
+        if other >= 0 { try #require(flock(other, LOCK_EX | LOCK_NB) == 0) }
         await breakOff(server)
         try Endpoint.removePartialDownload(for: destination)
         #expect(try folder.names == [".file.bin.partial", "other"])

@@ -97,6 +97,34 @@ struct ResumingFaultTests: DownloadSuite {
         #expect(server.ranges.count == 2 && server.ranges[1] != nil)
     }
 
+    @Test("While the disk of one destination hangs, its own timeout comes, and so do the errors of all other destinations")
+    func hangingDisk() async throws {
+        let server = try LoopbackServer(FileAnswer(breaksOffAfter: 12_000), FileAnswer())
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()
+        let clock = TestScheduler()
+        let transport = TestedTransport(configuration: .patient)
+        let failing = DefaultAPIProvider(transport: ClosureTransport { _ in .error(URLError(.cannotConnectToHost)) })
+        await FaultyFiles.withSlow(.synchronize, folder.url) { began, goOn in
+            let events = Signals<(any Error)?>()
+            let timed = DefaultAPIProvider(transport: TimedTransport(transport: transport, clock: clock))
+            let subscription = timed.request(endpoint.timeout(.seconds(9)))
+                .subscribe(onSuccess: { _ in events.send(nil) }, onFailure: { events.send($0) })
+            await began.next()
+            clock.advance(by: .seconds(9))
+            #expect((await events.next() as? APIError)?.urlError?.code == .timedOut)
+            let others = TemporaryFolder()
+            for number in 0..<100 {
+                let other = Endpoint(.get, .url(server.url), downloadingTo: others.url("\(number)")).resuming()
+                await #expect(throws: APIError.self) { try await failing.request(other).value }
+            }
+            goOn()
+            subscription.dispose()
+        }
+        _ = try await Self.provider().request(endpoint).value
+        try expectOnlyFile()
+        #expect(server.ranges == [nil, "bytes=12000-"])
+    }
+
     #if compiler(>=6.3)  // An exit test that captures a value.
     @Test("The download of a process that was killed goes on in another one")
     func killed() async throws {
@@ -140,5 +168,15 @@ struct ResumingFaultTests: DownloadSuite {
         #expect(server.requests.count == 1)
     }
     #endif
+}
+
+/// A transport with virtual time for the timeouts of endpoints.
+private struct TimedTransport: Transport {
+    let transport: TestedTransport
+    let clock: TestScheduler
+
+    var scheduler: any Scheduler { clock }
+
+    func send(_ request: PreparedRequest) -> Single<APIResponse> { transport.send(request) }
 }
 #endif

@@ -1,4 +1,4 @@
-import APIProvider
+@_spi(Transports) import APIProvider
 import Foundation
 import MiniRx
 import TestSupport
@@ -14,6 +14,69 @@ struct ResumingMiddlewareTests: DownloadSuite {
         let transport = TestedTransport(configuration: .patient)
         let provider = DefaultAPIProvider(baseURL: server.url, transport: transport, middlewares: middlewares)
         _ = try await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()).value
+    }
+
+    /// Sends each request twice, and takes the first success.
+    @Sendable private static func hedge(
+        _ request: PreparedRequest, _ next: @escaping @Sendable (PreparedRequest) -> Single<APIResponse>
+    ) -> Single<APIResponse> {
+        .create { observer in
+            let (bag, failures) = (DisposeBag(), Log<Void>())
+            for single in [next(request), next(request)] {
+                single.subscribe { event in
+                    if case .failure = event {
+                        failures.append(())
+                        if failures.count < 2 { return }
+                    }
+                    observer(event)
+                }.disposed(by: bag)
+            }
+            return Disposables.create { withExtendedLifetime(bag) {} }
+        }
+    }
+
+    @Test(
+        "A request that a middleware or a transport sends twice at once never mixes bytes, and what it keeps goes on",
+        arguments: [false, true], [(false, 1_000), (false, nil), (true, 1_000), (true, nil)] as [(Bool, Int?)])
+    func hedged(isByTransport: Bool, row: (hasRest: Bool, breaksOffAfter: Int?)) async throws {
+        let ((hasRest, breaksOffAfter), begun) = (row, Log<Void>())
+        let server = try LoopbackServer { request, connection in
+            begun.append(())
+            let isLost = (hasRest ? 1 : 0)..<(hasRest ? 3 : 2) ~= begun.count - 1
+            FileAnswer(breaksOffAfter: hasRest && begun.count == 1 ? 12_000 : isLost ? breaksOffAfter : nil).send(to: request, connection)
+        }
+        if hasRest { await #expect(throws: APIError.self) { try await download(server) } }
+        let inner = TestedTransport(configuration: .patient)
+        let transport = ClosureTransport { isByTransport ? Self.hedge($0, inner.send) : inner.send($0) }
+        let hedging = ClosureMiddleware { isByTransport ? $1($0) : Self.hedge($0, $1) }
+        let provider = DefaultAPIProvider(transport: transport, middlewares: [hedging])
+        let isWhole = (try? await provider.request(Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()).value) != nil
+        if isWhole { try expectOnlyFile() } else { #expect(breaksOffAfter != nil) }
+        if let name = keptNames.first {
+            let kept = try Data(contentsOf: keptFolder.appendingPathComponent(name))
+            #expect(kept == Data(FileAnswer.body.utf8.prefix(kept.count)))
+        }
+        try await download(server)
+        try expectOnlyFile()
+    }
+
+    @Test("A rest of which nothing comes says so")
+    func emptyRest() async throws {
+        let server = try LoopbackServer(Self.broken)
+        await #expect(throws: APIError.self) { try await download(server) }
+        let transport = ExchangeTransport { exchange in
+            let fields = ["ETag": "\"v1\"", "Content-Length": "8000", "Content-Range": "bytes 12000-19999/20000"]
+            let head = HTTPURLResponse(url: exchange.request.url, statusCode: 206, httpVersion: nil, headerFields: fields)
+            if let head { _ = exchange.receive(head) }
+            exchange.complete()
+            return Disposables.create()
+        }
+        let error = await #expect(throws: APIError.self) {
+            try await DefaultAPIProvider(transport: transport)
+                .request(Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()).value
+        }
+        #expect(error?.description.contains("the server sent no bytes of the rest; the same request asks for the rest") == true)
+        try expectKept(FileAnswer.body.prefix(12_000))
     }
 
     @Test("The next attempt of a RetryMiddleware goes on")

@@ -120,26 +120,71 @@ struct ResumingTests: DownloadSuite {
         try expectOnlyFile()
     }
 
-    @Test("A whole file that was not accepted costs one byte if it has gone on, and is not kept if it is new")
-    func oneByte() async throws {
+    @Test("A whole file that validating refuses is not kept, new or not, so that the next request gets another one")
+    func refusedWhole() async throws {
         let server = try LoopbackServer(FileAnswer(), Self.broken, FileAnswer())
         let refused = endpoint(server).validating { _ in throw URLError(.cannotDecodeContentData) }
         await #expect(throws: URLError.self) { try await provider.request(refused).value }
         #expect(try folder.names.isEmpty)
         try await breakOff(server)
         await #expect(throws: URLError.self) { try await provider.request(refused).value }
-        try expectKept(FileAnswer.body[...])
+        #expect(try folder.names.isEmpty)
         try await download(server)
         try expectOnlyFile()
-        #expect(server.ranges == [nil, nil, "bytes=12000-", "bytes=19999-"])
+        #expect(server.ranges == [nil, nil, "bytes=12000-", nil])
     }
 
-    @Test("If the file cannot be moved, the next download goes on, even where nobody may write the destination")
-    func notMoved() async throws {
-        let server = try LoopbackServer(Self.broken, FileAnswer())
+    @Test(
+        "A status that validating accepts without the file takes no kept bytes", arguments: ["304 Not Modified", "503 Service Unavailable"])
+    func acceptedStatus(status: String) async throws {
+        let server = try LoopbackServer(Self.broken, FileAnswer(status: status), FileAnswer())
+        try await breakOff(server)
+        _ = try? await provider.request(endpoint(server).validating { _ in }).value
+        try expectKept(FileAnswer.body.prefix(12_000))
+        try await download(server)
+        try expectOnlyFile()
+        #expect(server.ranges == [nil, "bytes=12000-", "bytes=12000-"])
+    }
+
+    /// Who has the whole file in its hands when the request is disposed.
+    enum Holder: CaseIterable { case validating, middleware }
+
+    @Test(
+        "A dispose while the whole file is looked at refuses nothing: the next request asks for one byte", arguments: Holder.allCases,
+        [false, true])
+    func disposedWhileLookedAt(holder: Holder, isNew: Bool) async throws {
+        let server = isNew ? try LoopbackServer(FileAnswer()) : try LoopbackServer(Self.broken, FileAnswer())
+        if !isNew { try await breakOff(server) }
+        let (began, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
+        let wait: @Sendable () -> Void = {
+            began.send(())
+            goOn.wait()
+        }
+        let middleware = ClosureMiddleware { request, next in
+            next(request).map { response in
+                wait()
+                return response
+            }
+        }
+        let transport = TestedTransport(configuration: .patient)
+        let provider = DefaultAPIProvider(transport: transport, middlewares: holder == .middleware ? [middleware] : [])
+        let first = endpoint(server).validating { _ in if holder == .validating { wait() } }
+        let subscription = provider.request(first).subscribe { Issue.record("An event came after dispose: \($0)") }
+        await began.next()
+        subscription.dispose()
+        try await download(server)
+        goOn.signal()
+        try expectOnlyFile()
+        #expect(server.ranges == (isNew ? [nil] : [nil, "bytes=12000-"]) + ["bytes=19999-"])
+    }
+
+    @Test(
+        "If the file cannot be moved, the next download goes on, even where nobody may write the destination", arguments: [false, true])
+    func notMoved(isNew: Bool) async throws {
+        let server = isNew ? try LoopbackServer(FileAnswer()) : try LoopbackServer(Self.broken, FileAnswer())
         try Data("old".utf8).write(to: destination)
         try #require(chmod(destination.path, 0o440) == 0)
-        try await breakOff(server)
+        if !isNew { try await breakOff(server) }
         let blocked = endpoint(server).validating { _ in
             try FileManager.default.removeItem(at: destination)
             try FileManager.default.createDirectory(at: destination, withIntermediateDirectories: false)
@@ -150,7 +195,7 @@ struct ResumingTests: DownloadSuite {
         try FileManager.default.removeItem(at: destination)
         try await download(server)
         try expectOnlyFile()
-        #expect(server.ranges == [nil, "bytes=12000-", "bytes=19999-"])
+        #expect(server.ranges == (isNew ? [nil] : [nil, "bytes=12000-"]) + ["bytes=19999-"])
     }
 
     @Test("A redirect to a link that is signed anew each time goes on, and one to another path does not", arguments: [true, false])
