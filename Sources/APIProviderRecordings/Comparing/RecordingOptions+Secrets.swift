@@ -50,7 +50,7 @@ extension RecordingOptions {
 
     private func makeRule(for value: NamedValue) -> NameRule {
         func isGiven(_ given: String) -> Bool { value.kind == .header ? given.isField(value.name) : given == value.name }
-        let names = value.path, object = names.reversed().drop { Self.roles.contains($0.lowercased()) }
+        let names = value.path, object = names.reversed().drop { Self.roles.contains($0.lowercased()) || $0.utf8.allSatisfy(\.isDigit) }
         let password = object.count < names.count ? object.first.flatMap { kept.contains($0) ? nil : CredentialNames.match($0) } : nil
         let isKept = kept.contains(where: isGiven)
         return NameRule(
