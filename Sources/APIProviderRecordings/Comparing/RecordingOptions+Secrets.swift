@@ -20,7 +20,7 @@ extension RecordingOptions {
     /// - Parameter isSent: Whether the app has sent the text as a secret.
     func label(of value: NamedValue, inResponse isInResponse: Bool, isSent: @autoclosure () -> Bool = false) -> String? {
         let rule = rule(for: value)
-        let isInResponse = isInResponse && ((rule.own ?? rule.password) == nil || !isSent())
+        let isInResponse = isInResponse && (rule.own == nil && rule.password == nil || !isSent())
         if value.kind == .credential {
             return value.name == "user" ? value.name : rule.own?.strength == .nonce ? "authorization" : rule.own?.label ?? "authorization"
         }
