@@ -133,6 +133,9 @@ struct InnerNamesTests {
             body: #"{"session":{"1":"ann@a.example"},"credentials":{"2024":"ann"},"tokens":{"7":{"8":"gold-7"}}}"#,
             others: [("ann@a.example", "bob@a.example"), (":\"ann\"", ":\"bob\""), ("gold-7", "gold-8")]),
         NamedObject(
+            testDescription: "Numbered passwords", body: #"{"password":{"1":"s3cretOfAnn99"},"passwords":{"2":{"new":"newWord-88"}}}"#,
+            secrets: ["s3cretOfAnn99", "newWord-88"], others: []),
+        NamedObject(
             testDescription: "Numbers of elements", type: form, body: "tokens[0]=t0kenOfAnn-77&tokens[1]=t0kenOfAnn-78&user[0]=ann",
             secrets: ["t0kenOfAnn-77", "t0kenOfAnn-78"], others: []),
         NamedObject(
@@ -210,6 +213,18 @@ struct InnerNamesTests {
             }
             #expect(throws: Never.self, "\(answer)") { try replay.choice(for: object.request()).get() }
         }
+    }
+
+    @Test("A marked segment at the end of a URL in a text takes no query", arguments: ["?user=bob", "#bob", " bob"])
+    func markedSegment(end: String) throws {
+        func request(_ segment: String) -> RecordedExchange {
+            var request = sending(#"{"hook":"https://x.example/hooks/\#(segment)"}"#)
+            request.markedSecrets = [segment]
+            return request
+        }
+        let replay = try replay(NewRecording([request("T0/abcDEF123456")]))
+        for segment in ["T0/abcDEF123456", "dummy"] { #expect(throws: Never.self) { try replay.choice(for: request(segment)).get() } }
+        #expect(throws: Replay.Failure.self) { try replay.choice(for: request("dummy\(end)")).get() }
     }
 
     // MARK: - Responses

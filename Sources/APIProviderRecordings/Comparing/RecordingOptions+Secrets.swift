@@ -20,7 +20,7 @@ extension RecordingOptions {
     /// - Parameter isSent: Whether the app has sent the text as a secret.
     func label(of value: NamedValue, inResponse isInResponse: Bool, isSent: @autoclosure () -> Bool = false) -> String? {
         let rule = rule(for: value)
-        let isInResponse = isInResponse && ((rule.own ?? rule.password) == nil || !isSent())
+        let isInResponse = isInResponse && (rule.own == nil && rule.password == nil || !isSent())
         if value.kind == .credential {
             return value.name == "user" ? value.name : rule.own?.strength == .nonce ? "authorization" : rule.own?.label ?? "authorization"
         }
@@ -50,7 +50,7 @@ extension RecordingOptions {
 
     private func makeRule(for value: NamedValue) -> NameRule {
         func isGiven(_ given: String) -> Bool { value.kind == .header ? given.isField(value.name) : given == value.name }
-        let names = value.path, object = names.reversed().drop { Self.roles.contains($0.lowercased()) }
+        let names = value.path, object = names.reversed().drop { Self.roles.contains($0.lowercased()) || $0.utf8.allSatisfy(\.isDigit) }
         let password = object.count < names.count ? object.first.flatMap { kept.contains($0) ? nil : CredentialNames.match($0) } : nil
         let isKept = kept.contains(where: isGiven)
         return NameRule(

@@ -93,9 +93,9 @@ struct NamedValue {
         }
         if json == nil || claims == nil && !isBracketed {
             // Most bodies have times, numbers and URLs.
-            let isURL = ["http://", "https://"].contains(where: text.hasPrefix) && kinds.isDisjoint(with: [.equals, .space, .tag])
-            let isTime = text.utf8.allSatisfy { $0.isDigit || "-:.,+/TZ ".utf8.contains($0) }
-            let isPlain = isTime || isURL && !text.utf8.contains(UInt8(ascii: "%"))
+            let isURL = kinds.isDisjoint(with: [.equals, .space, .tag]) && ["http://", "https://"].contains(where: text.hasPrefix)
+            let isPlain =
+                !kinds.contains(.untimely) || !kinds.contains(.escape) && (kinds.isDisjoint(with: [.equals, .colon, .tag]) || isURL)
             // HTML's attributes contain JSON with entities, and URLs contain URLs. Decoded, an escaped quote would end a text.
             let plain = text.utf8.contains(UInt8(ascii: "\\")) ? text : text.decodingEscapes
             found += isPlain ? [] : pairs(in: text) + (plain == text ? [] : pairs(in: plain))

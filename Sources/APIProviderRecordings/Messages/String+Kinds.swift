@@ -94,6 +94,8 @@ struct ByteKinds: OptionSet {
     static let letter = ByteKinds(rawValue: 1), digit = ByteKinds(rawValue: 2), space = ByteKinds(rawValue: 4)
     static let slash = ByteKinds(rawValue: 8), bracket = ByteKinds(rawValue: 16), equals = ByteKinds(rawValue: 32)
     static let colon = ByteKinds(rawValue: 64), dot = ByteKinds(rawValue: 128), tag = ByteKinds(rawValue: 256)
+    /// What may begin an escape, and what no time in ISO 8601 has.
+    static let escape = ByteKinds(rawValue: 512), untimely = ByteKinds(rawValue: 1024)
 
     static let word: ByteKinds = [.letter, .digit], path: ByteKinds = [.slash, .letter, .digit]
     /// Of a text with other texts inside.
@@ -101,11 +103,14 @@ struct ByteKinds: OptionSet {
 
     fileprivate static let table = (0..<256).map { byte -> UInt16 in
         let byte = UInt8(byte)
-        if byte.isLetter { return letter.rawValue }
+        let other = byte.isDigit || "-:.,+/TZ ".utf8.contains(byte) ? 0 : untimely.rawValue
+        if byte.isLetter { return letter.rawValue | other }
         if byte.isDigit { return digit.rawValue }
-        if byte <= 0x20 { return space.rawValue }
-        let marks: [(String, ByteKinds)] = [("/", .slash), ("{[", .bracket), ("=", .equals), (":", .colon), (".", .dot), ("<", .tag)]
-        return marks.first { $0.0.utf8.contains(byte) }?.1.rawValue ?? 0
+        if byte <= 0x20 { return space.rawValue | other }
+        let marks: [(String, ByteKinds)] = [
+            ("/", .slash), ("{[", .bracket), ("=", .equals), (":", .colon), (".", .dot), ("<", .tag), ("%&\\", .escape),
+        ]
+        return marks.first { $0.0.utf8.contains(byte) }.map { $0.1.rawValue | other } ?? other
     }
 }
 

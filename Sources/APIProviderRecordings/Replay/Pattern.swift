@@ -47,10 +47,13 @@ struct Pattern: Sendable {
 
     /// Whether a value without quotes ends within the text: another one follows, as in `token=…&user=bob`.
     private func ends(_ text: String, behind literal: Data) -> Bool {
-        let mark = literal.last { $0 != UInt8(ascii: " ") }
-        let ends = mark == UInt8(ascii: "=") ? "&#" : mark == UInt8(ascii: ":") ? ",;" : nil
-        return ends.map { ends in text.utf8.contains { $0 <= 0x20 || ends.utf8.contains($0) } } ?? false
+        guard let mark = literal.last(where: { $0 != 0x20 }), let ends = Self.ends[mark] else { return false }
+        return text.utf8.contains { $0 <= 0x20 || ends.contains($0) }
     }
+
+    private static let ends: [UInt8: Set<UInt8>] = [
+        UInt8(ascii: "="): Set("&#".utf8), UInt8(ascii: ":"): Set(",;".utf8), UInt8(ascii: "/"): Set("?#".utf8),
+    ]
 }
 
 /// The placeholders' texts in one replay.
