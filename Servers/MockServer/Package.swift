@@ -15,7 +15,7 @@ let package = Package(
     ],
     dependencies: [
         .package(name: "APIProvider", path: "../.."),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     ],
     targets: [
         .target(

@@ -49,7 +49,8 @@ struct Connection {
         let request = ServerRequest(
             method: head.method.rawValue, target: head.uri, headers: headers, client: channel.remoteAddress?.ipAddress)
         // Without a response, the client sees that the connection ends.
-        guard let response = await handler.response(to: request, readBody: { try await readBody() }) else { return false }
+        guard var response = await handler.response(to: request, readBody: { try await readBody() }) else { return false }
+        if head.method == .HEAD { response.body = .none(length: response.body.length) }
         return try await send(response)
     }
 

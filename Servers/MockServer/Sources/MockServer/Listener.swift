@@ -12,38 +12,45 @@ final class Listener: Sendable {
         let channel: any Channel
         let connections: Task<Void, Never>
 
+        var port: Int { channel.localAddress?.port ?? 0 }
+
         func stop() async {
             channel.close(promise: nil)
             await connections.value
         }
     }
 
+    /// - Throws: A sentence, such as for a port that is taken.
     init(_ options: MockServer.Options, _ handler: MockHandler) async throws {
         let host = options.host ?? "127.0.0.1"
         let shown = host.contains(":") ? "[\(host)]" : host
-        var (port, servers) = (Int(options.port), [Server]())
-        do {
-            // A name stands for all addresses.
-            let address = try (try? SocketAddress(ipAddress: host, port: port)) ?? SocketAddress(ipAddress: "::", port: port)
-            servers = [try await Self.listen(on: address, handler)]
-            port = servers[0].channel.localAddress?.port ?? port
-            // "localhost" may be ::1. A machine without IPv6 has no such address.
-            if options.host == nil {
-                let address = try SocketAddress(ipAddress: "::1", port: port)
-                do { servers.append(try await Self.listen(on: address, handler)) } catch let error as IOError
-                    where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)
-                {}
-            }
-        } catch {
-            for server in servers { await server.stop() }
-            throw ServerError("The server cannot listen on \(shown):\(port): \((error as? IOError)?.reason ?? "\(error)")")
+        do { servers = try await Self.listen(options, handler, attempts: options.port == 0 ? 10 : 1) } catch {
+            throw ServerError("The server cannot listen on \(shown):\(options.port): \((error as? IOError)?.reason ?? "\(error)")")
         }
         let reachable = ["0.0.0.0": "127.0.0.1", "[::]": "127.0.0.1"][shown] ?? shown
-        guard let url = URL(string: "http://\(reachable):\(port)") else {
+        guard let url = URL(string: "http://\(reachable):\(servers[0].port)") else {
             for server in servers { await server.stop() }
             throw ServerError("\"\(host)\" is no host.")
         }
-        (self.url, self.servers) = (url, servers)
+        self.url = url
+    }
+
+    /// - Parameter attempts: A port that is free on 127.0.0.1 may be taken on ::1.
+    private static func listen(_ options: MockServer.Options, _ handler: MockHandler, attempts: Int) async throws -> [Server] {
+        // A name stands for all addresses.
+        let address = try options.host.map {
+            try (try? SocketAddress(ipAddress: $0, port: Int(options.port))) ?? SocketAddress(ipAddress: "::", port: Int(options.port))
+        }
+        let first = try await listen(on: try address ?? SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port)), handler)
+        guard options.host == nil else { return [first] }
+        // "localhost" may be ::1. A machine without IPv6 has no such address.
+        do { return [first, try await listen(on: SocketAddress(ipAddress: "::1", port: first.port), handler)] } catch let error as IOError
+            where [EADDRNOTAVAIL, EAFNOSUPPORT].contains(error.errnoCode)
+        { return [first] } catch {
+            await first.stop()
+            guard attempts > 1 else { throw error }
+            return try await listen(options, handler, attempts: attempts - 1)
+        }
     }
 
     /// Ends all connections, and their answers.

@@ -19,20 +19,21 @@ struct MockHandler: Sendable {
         if let refusal = rules.refusal(of: request) { return .text(refusal.status, refusal.reason, isLast: true) }
         var response: ServerResponse
         do {
-            guard let body = try await readBody() else { return .text(413, "The body has more than 64 MB.", isLast: true) }
-            if request.isControl {
+            let body = try await readBody()
+            if let body, request.isControl {
                 response = await control.response(to: request, body)
-            } else if let preflight = rules.preflightResponse(to: request) {
+            } else if body != nil, let preflight = rules.preflightResponse(to: request) {
                 response = preflight
-            } else {
+            } else if let body {
                 guard let answer = await answer(to: request, body) else { return nil }
                 response = answer
+            } else {
+                response = .text(413, "The body has more than 64 MB.", isLast: true)
             }
         } catch {
             response = .text(400, "The body cannot be read (\(error)).", isLast: true)
         }
         rules.allowReading(&response, by: request)
-        if request.method == "HEAD" { response.body = .none(length: response.body.length) }
         return response
     }
 

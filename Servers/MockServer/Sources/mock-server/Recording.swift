@@ -46,9 +46,9 @@ struct RecordedAnswers: Sendable {
 func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -> Void) async throws -> String? {
     var isFolder: ObjCBool = false
     let parent = file.deletingLastPathComponent()
-    guard FileManager.default.fileExists(atPath: parent.path, isDirectory: &isFolder), isFolder.boolValue,
-        FileManager.default.isWritableFile(atPath: parent.path)
-    else { throw ServerError("\(file.path) cannot be written: there is no folder \(parent.path) to write into.") }
+    guard FileManager.default.isWritableFile(atPath: "\(parent.path)/.") else {
+        throw ServerError("\(file.path) cannot be written: there is no folder \(parent.path) to write into.")
+    }
     guard !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) || !isFolder.boolValue else {
         throw ServerError("\(file.path) cannot be written: it is a folder.")
     }

@@ -5,6 +5,7 @@ import glob
 import http.client
 import json
 import os
+import pty
 import resource
 import select
 import shutil
@@ -22,10 +23,11 @@ PROGRAM = os.environ["MOCK_SERVER"]
 class Server:
     """The program on a free port. At the end of a `with`, the process is always gone."""
 
-    def __init__(self, *arguments, files=None):
+    def __init__(self, *arguments, files=None, stdin=None):
         limit = files and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (files, files)))
         self.process = subprocess.Popen(
-            [PROGRAM, "--port", "0", *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=limit)
+            [PROGRAM, "--port", "0", *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=limit)
 
     def __enter__(self):
         is_ready = select.select([self.process.stdout], [], [], 30)[0]
@@ -533,6 +535,13 @@ class Files(unittest.TestCase):
         with concurrent.futures.ThreadPoolExecutor(20) as pool:
             self.assertEqual(set(pool.map(stop, [signal.SIGTERM, signal.SIGINT] * 50)), {(0, "")})
 
+    def test_a_closed_terminal_ends_it_in_order(self):
+        terminal, stdin = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        with Server(stdin=stdin) as server:
+            os.close(stdin)
+            self.assertEqual(server.stop(signal.SIGHUP), (0, ""))
+
     def test_traffic_is_recorded_through_the_port_and_replayed(self):
         file = os.path.join(self.folder.name, "new.har")
         with Server() as upstream:
@@ -833,6 +842,10 @@ class Connections(unittest.TestCase):
                 connection.sendall(f"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode())
                 self.assertIn(b" 413 ", connection.recv(100))
             self.assertEqual(server.control("GET", "/requests")[1]["requests"], [])
+            response, _ = server.request("POST", "/a", b"a" * size, {"Origin": "http://localhost:3000"})
+            self.assertEqual((response.status, response.getheader("Access-Control-Allow-Origin")), (413, "http://localhost:3000"))
+            text = server.raw("HEAD /a HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+            self.assertEqual((text[:13], text[-4:]), ("HTTP/1.1 403 ", "\r\n\r\n"))
 
     def test_a_refused_body_is_not_read_as_the_next_request(self):
         with Server() as server:
