@@ -268,6 +268,14 @@ class Stubs(unittest.TestCase):
             self.assertEqual(response.status, 400)
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
 
+    def test_a_stub_of_any_depth_is_soon_read_or_refused(self):
+        with Server() as server:
+            for text in ['{"a":' * 50_000 + "1" + "}" * 50_000, "[" * 50_000 + "]" * 50_000, '{"a":' * 50_000]:
+                begun = time.monotonic()
+                response, body = server.request("POST", "/__mock/stubs", text, {"Content-Type": "application/json"})
+                self.assertEqual((response.status, "error" in json.loads(body)), (400, True))
+                self.assertLess(time.monotonic() - begun, 10)
+
     def test_the_requests_are_listed_without_secrets(self):
         with Server() as server:
             server.stub("POST", "/login", {"status": 204})
