@@ -257,7 +257,8 @@ class Stubs(unittest.TestCase):
                 ({"path": "/a", "response": {"events": [{"x": 1}]}}, '"x"'), ({"url": "/a", "response": {}}, '"url"'),
                 ({"path": "/a", "response": {}, "expecting": -1}, '"expecting"'), ({"path": "/a", "response": {}, "repeatLast": 1}, '"repeatLast"'),
                 ({"path": "/a", "response": {}, "headers": {"X": "\0"}}, '"X"'), ({"path": "/a", "response": {}, "headers": {"": "a"}}, '""'),
-                ({"path": "/a", "response": {"events": [1]}}, '"events" of response'), ({"path": "/a", "response": {}, "times": 1.5}, '"times"'),
+                ({"path": "/a", "response": {"events": [1]}}, '"events" of response'), ({"path": "/a", "response": {"events": [{"type": "a\nretry: 1"}]}}, '"type"'),
+                ({"path": "/a", "response": {"events": ["a\nb", {"id": "1\r2"}]}}, '"id"'), ({"path": "/a", "response": {}, "times": 1.5}, '"times"'),
                 ({"path": "/a", "response": {}, "query": {"a": [1]}}, '"query"'), ([], "object"), (None, "object"), ("a", "object"),
             ]:
                 with self.subTest(stub=stub):
