@@ -67,7 +67,8 @@ extension ReceivedRequest {
 extension Data {
     /// This JSON with some values as strings of their text, so that a decoder keeps each digit, and the order of members.
     ///
-    /// - Parameter isQuoted: Gets the names of a member and of the objects around it, the outermost first.
+    /// - Parameter isQuoted: Gets the names of a member and of the objects around it, the outermost first. No member deeper than ten is asked
+    ///   for: all the names around it would take a time that grows with the square of the depth.
     /// - Throws: A sentence with the line, if this is not JSON.
     @_spi(Serving) public func quotingJSON(where isQuoted: ([String]) -> Bool) throws -> Data {
         var tokens = JSONTokens(self)
@@ -81,7 +82,7 @@ extension Data {
                 case .endObject, .endArray: names.removeLast()
                 case .name:
                     names[names.count - 1] = tokens.text(of: token)
-                    guard isQuoted(names.filter { !$0.isEmpty }), let first = try tokens.next() else { continue }
+                    guard names.count <= 10, isQuoted(names.filter { !$0.isEmpty }), let first = try tokens.next() else { continue }
                     var last = first
                     let isContainer = first.kind == .beginObject || first.kind == .beginArray
                     let depth = tokens.depth

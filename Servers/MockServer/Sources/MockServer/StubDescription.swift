@@ -125,6 +125,10 @@ struct AnswerDescription: Decodable, Sendable {
         }
         if let events {
             guard status == 200 else { throw ServerError("\(name) has \"events\", and so the status 200.") }
+            // In the data, each line gets a field of its own.
+            guard !events.contains(where: { "\($0.event.type)\($0.event.lastEventID)".contains { $0.isNewline || $0 == "\0" } }) else {
+                throw ServerError("The \"type\" and the \"id\" of an event of \(name) can have no line break.")
+            }
             // The delay comes before each event.
             return .events(events.map(\.event), every: delay, headers: headers)
         }

@@ -259,7 +259,8 @@ class Stubs(unittest.TestCase):
                 ({"path": "/a", "response": {"events": [{"x": 1}]}}, '"x"'), ({"url": "/a", "response": {}}, '"url"'),
                 ({"path": "/a", "response": {}, "expecting": -1}, '"expecting"'), ({"path": "/a", "response": {}, "repeatLast": 1}, '"repeatLast"'),
                 ({"path": "/a", "response": {}, "headers": {"X": "\0"}}, '"X"'), ({"path": "/a", "response": {}, "headers": {"": "a"}}, '""'),
-                ({"path": "/a", "response": {"events": [1]}}, '"events" of response'), ({"path": "/a", "response": {}, "times": 1.5}, '"times"'),
+                ({"path": "/a", "response": {"events": [1]}}, '"events" of response'), ({"path": "/a", "response": {"events": [{"type": "a\nretry: 1"}]}}, '"type"'),
+                ({"path": "/a", "response": {"events": ["a\nb", {"id": "1\r2"}]}}, '"id"'), ({"path": "/a", "response": {}, "times": 1.5}, '"times"'),
                 ({"path": "/a", "response": {}, "query": {"a": [1]}}, '"query"'), ([], "object"), (None, "object"), ("a", "object"),
             ]:
                 with self.subTest(stub=stub):
@@ -269,6 +270,14 @@ class Stubs(unittest.TestCase):
             response, body = server.request("POST", "/__mock/stubs", b"{", {"Content-Type": "application/json"})
             self.assertEqual(response.status, 400)
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
+
+    def test_a_stub_of_any_depth_is_soon_read_or_refused(self):
+        with Server() as server:
+            for text in ['{"a":' * 50_000 + "1" + "}" * 50_000, "[" * 50_000 + "]" * 50_000, '{"a":' * 50_000]:
+                begun = time.monotonic()
+                response, body = server.request("POST", "/__mock/stubs", text, {"Content-Type": "application/json"})
+                self.assertEqual((response.status, "error" in json.loads(body)), (400, True))
+                self.assertLess(time.monotonic() - begun, 10)
 
     def test_the_requests_are_listed_without_secrets(self):
         with Server() as server:
