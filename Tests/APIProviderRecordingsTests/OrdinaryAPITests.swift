@@ -200,7 +200,7 @@ private let ordinaryAPIs: [OrdinaryAPI] = [
 struct OrdinaryAPITests {
     @Test(
         "None is refused, no secret is in the file, a replay is green with any secrets, and each wrong program is red",
-        arguments: ordinaryAPIs + otherOrdinaryAPIs)
+        arguments: ordinaryAPIs + otherOrdinaryAPIs + namedObjectAPIs)
     func api(_ api: OrdinaryAPI) async throws {
         let test = RecordedTest()
         func run(_ mode: Recording.Mode, _ secrets: [String], _ mistake: Int = 0) async throws {
