@@ -267,8 +267,10 @@ class Stubs(unittest.TestCase):
                     status, answer = server.control("POST", "/stubs", stub) if stub is not None else server.control("POST", "/stubs", "n")
                     self.assertEqual(status, 400)
                     self.assertIn(name, answer["error"])
-            response, body = server.request("POST", "/__mock/stubs", b"{", {"Content-Type": "application/json"})
-            self.assertEqual(response.status, 400)
+            # However deep it is.
+            for text in [b"{", b'{"a":' * 300_000, b"[" * 300_000 + b"]" * 300_000, b'{"path":' * 100_000 + b"1" + b"}" * 100_000]:
+                response, body = server.request("POST", "/__mock/stubs", text, {"Content-Type": "application/json"})
+                self.assertEqual(response.status, 400)
             self.assertEqual(server.control("GET", "/stubs")[1]["stubs"], [])
 
     def test_a_stub_of_any_depth_is_soon_read_or_refused(self):
