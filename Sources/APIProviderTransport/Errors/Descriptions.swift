@@ -25,7 +25,10 @@ extension APIError: CustomStringConvertible {
     public var description: String { description(redacting: .standard) }
 
     /// ``description``, redacted by `redaction`.
-    public func description(redacting redaction: Redaction) -> String { text(redaction).onOneLine }
+    public func description(redacting redaction: Redaction) -> String {
+        // The report of a mock has several lines.
+        if case .transport = self { text(redaction) } else { text(redaction).onOneLine }
+    }
 
     private func text(_ redaction: Redaction) -> String {
         switch self {

