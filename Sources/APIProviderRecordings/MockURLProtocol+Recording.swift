@@ -105,6 +105,6 @@ extension MockURLProtocol {
         }
         let recorded = Replay(try HARFile(data, name: file.lastPathComponent), options)
         let replay = Locked(recorded)
-        add(AnswerSource { replay.choose($0) })
+        add(AnswerSource(hiding: options.hidden) { replay.choose($0) })
     }
 }

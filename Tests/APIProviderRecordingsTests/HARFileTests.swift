@@ -44,6 +44,20 @@ struct HARFileTests {
         }
     }
 
+    @Test("The report of a request without an answer shows no value that the file's options hide")
+    func hiddenNames() async throws {
+        try await MockURLProtocol.withScope {
+            let file = folder.url("session.har")
+            try Data(#"{"log":{"entries":[\#(entry())]}}"#.utf8).write(to: file)
+            try MockURLProtocol.replay(contentsOf: file, RecordingOptions(hiding: ["nickname"]))
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            let request = try anyRequest(.get, "https://a.example/y?nickname=annie&page=2", headers: [:], body: nil)
+            let error = try await #require(throws: APIError.self) { try await provider.request(request).value }
+            let report = "\(try #require(error.underlying))"
+            #expect(report.contains("/y?nickname=…&page=2") && !report.contains("annie"), "\(report)")
+        }
+    }
+
     // MARK: - Programs
 
     /// `_sends` says what an app sends, where it is not what the entry says, and `_gets` what it gets: a status and a body, or `error` and

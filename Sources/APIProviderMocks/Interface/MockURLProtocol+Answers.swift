@@ -34,8 +34,7 @@ extension MockURLProtocol {
             }
         }
         set {
-            if newValue != nil, scope.isEnded(before: "a responseType") { return }
-            set(\.response, newValue?.result)
+            set(\.response, newValue?.result, named: newValue == nil ? nil : "a responseType")
         }
     }
 
@@ -43,8 +42,7 @@ extension MockURLProtocol {
     public static var dto: (any MockDTO)? {
         get { defaultAnswer.dto }
         set {
-            if let newValue, scope.isEnded(before: "the fixture \"\(newValue.fileName)\"") { return }
-            set(\.dto, newValue)
+            set(\.dto, newValue, named: newValue.map { "the fixture \"\($0.fileName)\"" })
         }
     }
 
@@ -54,10 +52,9 @@ extension MockURLProtocol {
     public static var requestHandler: (@Sendable (URLRequest) throws -> (HTTPURLResponse, Data))? {
         get { defaultAnswer.requestHandler }
         set {
-            if newValue != nil, scope.isEnded(before: "a requestHandler") { return }
             let context = newValue == nil ? nil : TaskLocalContext.current
             // Released after unlocking, because a deinit may run any code.
-            _ = scope.contents.withLock { contents in
+            _ = scope.setUp(newValue == nil ? nil : "a requestHandler") { contents in
                 (
                     exchange(&contents.defaultAnswer.handlerContext, with: context),
                     exchange(&contents.defaultAnswer.requestHandler, with: newValue)
@@ -96,16 +93,18 @@ extension MockURLProtocol {
         var old = Scope.Contents()
         if scope === Scope.process { old.currentTestStart = .now() }
         scope.contents.withLock {
-            (old.limit, old.isEnded) = ($0.limit, $0.isEnded)
+            (old.limit, old.isEnded, old.hiddenNames) = ($0.limit, $0.isEnded, $0.hiddenNames)
             swap(&$0, &old)
         }
     }
 
     private static var defaultAnswer: DefaultAnswer { scope.contents.withLock(\.defaultAnswer) }
 
-    private static func set<Value>(_ property: WritableKeyPath<DefaultAnswer, Value>, _ value: Value) {
+    private static func set<Value>(
+        _ property: WritableKeyPath<DefaultAnswer, Value>, _ value: Value, named name: @autoclosure () -> String?
+    ) {
         // Released after unlocking, because a deinit may run any code.
-        _ = scope.contents.withLock { exchange(&$0.defaultAnswer[keyPath: property], with: value) }
+        _ = scope.setUp(name()) { exchange(&$0.defaultAnswer[keyPath: property], with: value) }
     }
 }
 

@@ -47,10 +47,13 @@ extension MockURLProtocol {
     /// provider.request(request).subscribe { _ in print(mock.requests) }.disposed(by: bag)
     /// ```
     ///
-    /// After the scope's end, ``requests`` and ``unmatchedRequests`` stay as they were at the end, until the process ends or you call
-    /// ``reset()``. ``verify()`` throws: call it inside the scope.
+    /// After the scope's end, ``requests`` and ``unmatchedRequests`` stay as they were at the end, each with at most the first 64 KB of its
+    /// body, until the process ends or you call ``reset()``. ``verify()`` throws: call it inside the scope.
     public static var current: MockURLProtocol.Type {
+        let scope = scope
         scope.mayBeInOtherConfigurations.withLock { $0 = true }
+        // In a task that outlives the scope.
+        if scope.contents.withLock(\.isEnded) { LiveScopes.keepEnded(scope) }
         return scopeClass
     }
 
@@ -79,20 +82,7 @@ extension MockURLProtocol {
     static func noteUseOfEndedScope(at time: DispatchTime? = nil) {
         guard liveScope == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
-        (Scope.current ?? process)?.record(endedScopeFailure())
-    }
-
-    /// The failure of a request to an ended scope.
-    ///
-    /// - Parameter request: Shown in the failure, but not in the scope's record.
-    static func endedScopeFailure(of request: PreparedRequest? = nil) -> MockFailure {
-        let scope = LiveScopes.name(of: self)
-        let text = """
-            This request's scope\(scope.map { ", \"\($0.name)\"," } ?? "") has ended. Create the provider or the session in the test that uses \
-            it, and wait for its requests there.\(LiveScopes.endedScope(of: self).lateAnswersText)
-            """
-        let shown = request.map { "\n    \(ReceivedRequest($0))" } ?? ""
-        return MockFailure(text + shown, isSetupMistake: false, id: -(scope?.number ?? 0))
+        (Scope.current ?? process)?.record(LiveScopes.endedScopeFailure(of: self))
     }
 
     /// The scope of the static members.

@@ -78,7 +78,7 @@ public class MockURLProtocol: URLProtocol {
         let time = request.context?.subscriptionTime ?? time
         if let scope = liveScope { return scope.receive(request, madeAt: time) }
         noteUseOfEndedScope(at: time)
-        let failure = endedScopeFailure(of: request)
+        let failure = LiveScopes.endedScopeFailure(of: self, request)
         return (false, { .failure(failure) })
     }
 }

@@ -70,8 +70,12 @@ extension String {
     }
 
     /// The names in this place, joined by dots, without element numbers and escapes.
-    var dottedNames: String {
+    var dottedNames: String { names.joined(separator: ".") }
+
+    /// The names in this place, without element numbers and escapes. A name may contain dots itself.
+    var names: [String] {
         let names = contains("[") ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
-        return names.replacingOccurrences(of: "@", with: ".").removingPercentEncoding ?? names
+        return names.replacingOccurrences(of: "@", with: ".").parts(between: UInt8(ascii: "."))
+            .map { $0.removingPercentEncoding ?? String($0) }
     }
 }

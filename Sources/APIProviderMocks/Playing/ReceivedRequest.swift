@@ -54,4 +54,14 @@ public struct ReceivedRequest: Sendable {
         if !body.isEmpty { whole.body = RequestBody(body) }
         content = (whole, body)
     }
+
+    /// The same request with at most the first `count` bytes of the body.
+    func keepingBody(upTo count: Int) -> ReceivedRequest {
+        guard body.count > count else { return self }
+        // A copy, because a slice keeps the whole.
+        let start = body.withUnsafeBytes { Data($0.prefix(count)) }
+        var request = self
+        (request.content.request.body, request.content.body) = (RequestBody(start), start)
+        return request
+    }
 }

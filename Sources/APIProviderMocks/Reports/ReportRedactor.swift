@@ -40,7 +40,7 @@ package struct ReportRedactor: Sendable {
     /// A header's value. A credential keeps its scheme.
     func header(_ name: String, _ value: String) -> String {
         let isSecret = hiddenNames.contains(where: name.isField) || !Redaction.isHarmless(header: name) && name.namesCredential
-        guard isSecret, !value.isEmpty else { return redacted(value) }
+        guard isSecret, !value.isEmpty else { return message(value) }
         let scheme = value.prefix { !$0.isWhitespace }
         return (Self.schemes.contains(scheme.lowercased()) ? "\(scheme) " : "") + Self.mark
     }
@@ -113,7 +113,9 @@ package struct ReportRedactor: Sendable {
 
     /// Whether the names at a place in a body say that the value is a secret.
     func namesCredential(_ place: String) -> Bool {
-        place.dottedNames.parts(between: UInt8(ascii: ".")).contains { hidesValue(of: String($0)) }
+        place.names.contains { name in
+            hidesValue(of: name) || name.parts(between: UInt8(ascii: ".")).contains { hidesValue(of: String($0)) }
+        }
     }
 
     /// Whether the list or the recording hides values with this name, or with a part of it, as in `user[address]`.
@@ -164,16 +166,23 @@ extension Lines {
 }
 
 extension String {
-    /// A name before a value, as in GraphQL, forms, XML and nearly valid JSON, or in quotes. A GraphQL variable is no value.
+    /// A name before a value, as in GraphQL, forms, XML and nearly valid JSON, or in quotes, or as the text of an XML element. A GraphQL
+    /// variable is no value, and its default is one.
     private static let names = try? NSRegularExpression(
-        pattern: #"(?<![$\w])([\p{L}_][\w.\\-]*+)(?:["'\]\\]*+\s*+[:=](?!\s*\$\w++\s*+(?:[,)}\]]|$))\s*+|["']|(?=(?:\s[^<>]{0,1000})?>))"#)
+        pattern: #"(?<![$\w])([\p{L}\p{N}_][\w.\\-]*+)(?:["'\]\\]*+\s*+[:=](?!\s*\$\w++\s*+(?:[,)}\]]|$))\s*+"#
+            + #"|(?=(?:\s[^<>]{0,1000})?>)|(["']|(?=\s*+</)))|\$([\p{L}_]\w*+)\s*+:[\s\w!\[\]]*+=\s*+"#)
 
-    /// The text up to the first name of a secret, and then `…`.
+    /// The text up to the first name of a secret, and then `…`. Where the name is a value itself, as in `<a value="…" name="password">`,
+    /// the secret may stand before it, so nothing of the markup is shown.
     fileprivate func cut(behind namesSecret: (String) -> Bool) -> String {
         guard utf8.contains(where: { ":=>\"'".utf8.contains($0) }), let names = Self.names else { return self }
         for match in names.matches(in: self, range: NSRange(startIndex..., in: self)) {
-            guard let whole = match.range.indices(in: self), let name = match.range(at: 1).indices(in: self) else { continue }
-            if self[name].utf8.contains(UInt8(ascii: "\\")) || namesSecret(String(self[name])) { return self[..<whole.upperBound] + "…" }
+            guard let whole = match.range.indices(in: self),
+                let name = [1, 3].lazy.compactMap({ match.range(at: $0).indices(in: self) }).first,
+                self[name].utf8.contains(UInt8(ascii: "\\")) || namesSecret(String(self[name]))
+            else { continue }
+            guard match.range(at: 2).location != NSNotFound else { return self[..<whole.upperBound] + "…" }
+            return prefix(upTo: self[..<name.lowerBound].utf8.firstIndex { "<{".utf8.contains($0) } ?? startIndex) + "…"
         }
         return self
     }

@@ -26,6 +26,8 @@ final class Scope: Sendable {
         var removedRequestCount = 0
         /// The oldest first.
         var sources: [AnswerSource] = []
+        /// The sources' names of secrets. Outlive the sources, for the reports about late requests.
+        var hiddenNames: [String] = []
         /// The problems found while answering requests.
         var problems: [Problem] = []
         /// The identities of the failures in ``problems``.
@@ -69,23 +71,27 @@ final class Scope: Sendable {
     static var current: Scope? { TaskLocalContext.scope as? Scope }
 
     func add(_ stub: Stub) -> Stub {
-        var stub = stub
-        guard !isEnded(before: "the stub \(stub)") else { return stub }
+        var added = stub
         // The stub keeps the scope, until `end` removes the stub.
-        stub.allRequests = { self.contents.withLock(\.requests) }
-        contents.withLock {
-            $0.stubs.append(stub)
+        added.allRequests = { self.contents.withLock(\.requests) }
+        let isAdded: Void? = setUp("the stub \(stub)") { [added] in
+            $0.stubs.append(added)
             $0.uses.append(0)
         }
-        return stub
+        return isAdded == nil ? stub : added
     }
 
     func add(_ source: AnswerSource) {
-        guard !isEnded(before: "a recording") else { return }
-        contents.withLock { $0.sources.append(source) }
+        setUp("a recording") { contents in
+            contents.sources.append(source)
+            contents.hiddenNames += source.hiddenNames.filter { !contents.hiddenNames.contains($0) }
+        }
     }
 
     // MARK: - Ending
+
+    /// The part of a body that stays after the end: the requests may stay until the process ends.
+    private static let keptByteCount = 65_536
 
     /// Forgets the answers, and keeps the requests.
     func end() {
@@ -93,18 +99,25 @@ final class Scope: Sendable {
         var old = Contents()
         contents.withLock { contents in
             swap(&contents, &old)
-            (contents.requests, contents.removedRequestCount) = (old.requests, old.removedRequestCount)
+            contents.requests = old.requests.map { $0.keepingBody(upTo: Self.keptByteCount) }
+            (contents.hiddenNames, contents.removedRequestCount) = (old.hiddenNames, old.removedRequestCount)
             (contents.baseURL, contents.encoder, contents.isEnded) = (old.baseURL, old.encoder, true)
         }
     }
 
-    /// Whether the scope has ended. Then notes `answer` for the errors of late requests.
-    func isEnded(before answer: @autoclosure () -> String) -> Bool {
-        guard contents.withLock(\.isEnded) else { return false }
-        let answer = answer()
+    /// Sets up an answer, unless the scope has ended. Then notes the answer for the errors of late requests.
+    ///
+    /// - Parameters:
+    ///   - answer: The answer's description; `nil` for none to note.
+    ///   - change: Called under the lock, because the scope may end at any moment.
+    /// - Returns: The result of `change`, for release after unlocking; `nil` after the end.
+    @discardableResult
+    func setUp<Old>(_ answer: @autoclosure () -> String?, _ change: (inout Contents) -> Old) -> Old? {
+        let old = contents.withLock { $0.isEnded ? nil : change(&$0) }
+        guard old == nil, let answer = answer() else { return old }
         contents.withLock { $0.lateAnswers.append(answer) }
         LiveScopes.keepEnded(self)
-        return true
+        return nil
     }
 
     /// A sentence about what was set up after the end; empty without any.
@@ -130,7 +143,7 @@ final class Scope: Sendable {
     /// - Parameter time: The request's time.
     /// - Returns: A closure that makes the answer, and whether the closure calls the user's code.
     func receive(_ request: PreparedRequest, madeAt time: DispatchTime) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
-        let received = ReceivedRequest(request, hiding: contents.withLock(\.sources).flatMap(\.hiddenNames))
+        let received = ReceivedRequest(request, hiding: contents.withLock(\.hiddenNames))
         guard belongsToCurrentTest(time) else {
             let failure = MockFailure(
                 "This request came too late: its test has ended, with MockURLProtocol.reset(). Cancel it there.\n    \(received)",
@@ -184,8 +197,8 @@ final class Scope: Sendable {
     /// - Parameter reason: The sources' reason for not answering.
     private func failure(of lines: RequestLines, _ reason: String? = nil) -> Choice {
         // The scope may have ended since the request came.
-        if contents.withLock(\.isEnded), let mock = protocolClass as? MockURLProtocol.Type {
-            let failure = mock.endedScopeFailure(of: lines.request.prepared)
+        if contents.withLock(\.isEnded), let protocolClass {
+            let failure = LiveScopes.endedScopeFailure(of: protocolClass, lines.request.prepared)
             return (ResponseFactory { _ in .failure(failure) }, lines.request, nil)
         }
         let stubs = contents.withLock { Array(zip($0.stubs, $0.uses)) }

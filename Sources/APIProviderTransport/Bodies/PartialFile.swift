@@ -232,12 +232,6 @@ extension PartialFile {
 
 // MARK: - Errors
 
-extension APIError {
-    package static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
-        do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
-    }
-}
-
 extension CocoaError {
     /// The error for an unwritable `file`, by a POSIX error number.
     static func writing(_ file: URL, _ number: Int32) -> CocoaError {

@@ -30,6 +30,11 @@ public enum APIError: Error, Sendable {
     /// An unsent request's error, with the reason.
     package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
+    /// Wraps the error of `body`, which looks at the destination of a download.
+    package static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
+        do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
+    }
+
     /// The response, if one arrived.
     public var response: APIResponse? {
         switch self {

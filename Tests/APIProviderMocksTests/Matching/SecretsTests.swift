@@ -62,6 +62,48 @@ struct SecretsTests {
         ])
     func bodies(text: String, shown: String) { #expect(ReportRedactor.standard.body(BodyLines(Data(text.utf8))) == shown) }
 
+    @Test(
+        "Where the name of a credential is a value itself, nothing of the markup is shown, because the secret may stand before its name",
+        arguments: [
+            (#"sent <property value="hunter2222" name="password" kind="a"/>"#, "sent …"),
+            (#"<a note="b"><property value='hunter2222' name='password'/></a>"#, "…"),
+            (#"{"value": "hunter2222", "name": "password", "#, "…"), (#"login(value: "hunter2222", kind: "password")"#, "…"),
+            ("<a><name>password</name><string>hunter2222</string></a>", "…"),
+            ("<a><value>hunter2222</value><name> password </name></a>", "…"),
+            (#"<property value="shown" name="note"/>"#, #"<property value="shown" name="note"/>"#),
+            ("<a><name>note</name><string>shown</string></a>", "<a><name>note</name><string>shown</string></a>"),
+        ])
+    func namesAsValues(text: String, shown: String) { #expect(ReportRedactor.standard.message(text) == shown) }
+
+    @Test(
+        "The default of a variable of GraphQL is a value, and a name may begin with a digit",
+        arguments: [
+            (#"mutation($password: String = "hunter4444")"#, "mutation($password: String = …"),
+            ("query($note: Int = 1, $pins: [Int!]! =[4711])", "query($note: Int = 1, $pins: [Int!]! =…"),
+            ("mutation($first: Int = 10, $password: String!)", "mutation($first: Int = 10, $password: String!)"),
+            ("2fa_token: 99887766", "2fa_token: …"), ("at 12:30, 2nd_item: 7", "at 12:30, 2nd_item: 7"),
+        ])
+    func defaultsAndDigits(text: String, shown: String) { #expect(ReportRedactor.standard.message(text) == shown) }
+
+    @Test("A name of JSON that contains dots is asked for as a whole, and in its parts")
+    func namesWithDots() {
+        let redactor = ReportRedactor(for: nil, hiding: ["a.b"])
+        func shown(_ json: String) -> String? { redactor.body(BodyLines(Data(json.utf8))) }
+        #expect(shown(#"{"card.number":"4242","x":{"card.number":4242}}"#) == #"{"card.number":"…","x":{"card.number":"…"}}"#)
+        #expect(shown(#"{"a.b":"x","pin.code":"y"}"#) == #"{"a.b":"…","pin.code":"…"}"#)
+        #expect(shown(#"{"card.type":"x","item.number":"y","b":"z"}"#) == #"{"card.type":"x","item.number":"y","b":"z"}"#)
+    }
+
+    @Test(
+        "A URL, JSON or text in a header is shown without its secrets",
+        arguments: [
+            ("Referer", "https://app.x/cb?token=abcdef123456", "https://app.x/cb?token=…"),
+            ("X-Context", #"{"password":"hunter33333","a":1}"#, #"{"password":"…","a":1}"#), ("X-Hint", "pin=4711", "pin=…"),
+            ("Referer", "https://app.x/list?page=2", "https://app.x/list?page=2"), ("ETag", #"W/"a1""#, #"W/"a1""#),
+            ("Content-Type", #"multipart/form-data; boundary="b""#, #"multipart/form-data; boundary="b""#),
+        ])
+    func headers(name: String, value: String, shown: String) { #expect(ReportRedactor.standard.header(name, value) == shown) }
+
     @Test("A mark of its script behind a sign or a name shows no secret", arguments: ["\u{301}", "\u{FE0F}", "\u{200D}"])
     func marks(mark: String) {
         for text in [

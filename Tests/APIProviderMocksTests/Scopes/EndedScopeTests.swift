@@ -1,9 +1,10 @@
 import APIProvider
-import APIProviderMocks
 import Foundation
 import MiniRx
 import TestSupport
 import Testing
+
+@testable import APIProviderMocks
 
 @Suite("A scope that has ended", tenMinutes)
 struct EndedScopeTests {
@@ -92,6 +93,73 @@ struct EndedScopeTests {
         #expect(mock.requests.isEmpty)
     }
 
+    @Test("A stub or recording that comes while its scope ends is released, too")
+    func lateStubs() async {
+        for round in 0..<rounds(300) {
+            let adding = MockURLProtocol.withScope {
+                let mock = MockURLProtocol.current
+                return Task.detached { () -> WeakToken in
+                    let token = Token()
+                    spin(upTo: 20)
+                    if round.isMultiple(of: 2) {
+                        mock.stub(.get, "/a", respond: .handler { _ in withExtendedLifetime(token) { .status(200) } })
+                    } else {
+                        mock.add(AnswerSource { _ in withExtendedLifetime(token) { .none(reason: "") } })
+                    }
+                    return WeakToken(token: token)
+                }
+            }
+            let added = await adding.value
+            #expect(added.token == nil)
+        }
+    }
+
+    @Test("Its requests can be asked for while it ends")
+    func requestsWhileEnding() async throws {
+        for _ in 0..<rounds(300) {
+            let asking = try await MockURLProtocol.withScope {
+                MockURLProtocol.stub(.get, "/a", respond: .status(200))
+                _ = try await mocked.request(Endpoint<Data>(.get, "/a")).value
+                let mock = MockURLProtocol.current
+                let begun = Signals<Void>()
+                let task = Task.detached { () -> Bool in
+                    begun.send(())
+                    return (0..<200).allSatisfy { _ in mock.requests.count == 1 }
+                }
+                await begun.next()
+                return task
+            }
+            #expect(await asking.value)
+        }
+    }
+
+    @Test("Of a body, the first 64 KB stay")
+    func bodies() async throws {
+        let (small, large) = (Data(repeating: 1, count: 65_536), Data((0..<70_000).map { UInt8(truncatingIfNeeded: $0) }))
+        let mock = try await endedScope {
+            MockURLProtocol.stub(.put, "/a", respond: .status(200))
+            for body in [small, large] {
+                _ = try await mocked.request(Endpoint<Data>(.put, "/a", body: .data(body, contentType: "a/b"))).value
+            }
+            #expect(MockURLProtocol.requests.map(\.body) == [small, large])
+        }
+        #expect(mock.requests.map(\.body) == [small, large.prefix(65_536)])
+    }
+
+    @Test("A late request's error shows no value that a recording of the scope hides", arguments: Way.allCases, [true, false])
+    func hiddenNames(way: Way, isReset: Bool) async throws {
+        let provider = MockURLProtocol.withScope("search") {
+            MockURLProtocol.add(AnswerSource(hiding: ["nickname"]) { _ in .none(reason: "") })
+            if isReset { MockURLProtocol.reset() }
+            return way.provider
+        }
+        try await MockURLProtocol.withScope {
+            let error = try await provider.failure(of: Endpoint<Data>(.get, "/a", query: ["nickname": "annie", "page": 2]))
+            let text = "\(try #require(error.underlying))"
+            #expect(text.contains("\"search\", has ended") && text.contains("nickname=…&page=2"), "\(text)")
+        }
+    }
+
     #if os(Linux) && compiler(>=6.2)  // An exit test, which has the scope of the process for itself, as an XCTest has.
     @Test("A `reset` of the shared class ends no scope: the next test's `verify` sees its own problems alone")
     func sharedReset() async throws {
@@ -124,4 +192,8 @@ struct EndedScopeTests {
             if let failure = await sent.value { #expect(failure.contains("\"search\", has ended"), "\(failure)") }
         }
     }
+}
+
+private struct WeakToken: Sendable {
+    weak let token: Token?
 }
