@@ -48,7 +48,7 @@ public struct Stub: Sendable {
         (self.sourceLocation, self.response, self.problem) = (sourceLocation, response, problem)
     }
 
-    /// The requests answered by this stub, in order. After the scope's end, they stay as they were.
+    /// The requests answered by this stub, in order. After the scope's end, they stay, each with the first 64 KB of its body.
     public var requests: [ReceivedRequest] { allRequests().filter { $0.stub == id } }
 
     /// The same for all copies, and unique among stubs.
