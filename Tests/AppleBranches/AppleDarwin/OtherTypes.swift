@@ -52,6 +52,13 @@ public struct Darwin_stat {
 @discardableResult package func Darwin_fstat(_ descriptor: Int32, _ status: UnsafeMutablePointer<Darwin_stat>!) -> Int32 { 0 }
 @discardableResult package func Darwin_open(_ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { 0 }
 @discardableResult package func Darwin_open(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Darwin_mode_t) -> Int32 { 0 }
+@discardableResult package func Darwin_openat(_ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32) -> Int32 { 0 }
+@discardableResult package func Darwin_openat(
+    _ folder: Int32, _ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Darwin_mode_t
+) -> Int32 { 0 }
+@discardableResult package func Darwin_fstatat(
+    _ folder: Int32, _ path: UnsafePointer<CChar>!, _ status: UnsafeMutablePointer<Darwin_stat>!, _ flags: Int32
+) -> Int32 { 0 }
 @discardableResult package func Darwin_chmod(_ path: UnsafePointer<CChar>!, _ mode: Darwin_mode_t) -> Int32 { 0 }
 @discardableResult package func Darwin_fchmod(_ descriptor: Int32, _ mode: Darwin_mode_t) -> Int32 { 0 }
 @discardableResult package func Darwin_mkdir(_ path: UnsafePointer<CChar>!, _ mode: Darwin_mode_t) -> Int32 { 0 }
