@@ -82,7 +82,7 @@ extension CachedResponse {
             let (receivedValue, sentValue) = (request.headers[name], sent.headers[name])
             // A transport may add a credential in silence.
             if sentValue == nil, !headersBefore.isComplete, name == "authorization" { return nil }
-            // The cache cannot compare a later middleware's field, except the user's credential.
+            // A later middleware may have added the field. The cache then cannot compare the value, unless it is the user's credential.
             let isKnown =
                 sentValue == receivedValue || sentValue == headersBefore.headers[name]
                 || name == "authorization" && headersBefore.headers[name] == nil

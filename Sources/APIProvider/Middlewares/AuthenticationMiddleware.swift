@@ -222,8 +222,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         return authorized
     }
 
-    /// Throws if `credential` adds nothing to a request without headers. With `CacheMiddleware`, redirected requests also pass through
-    /// here, and may already contain the credential.
+    /// Throws if `credential` would add nothing even to a request without headers. A request that already has the credential is right: with a
+    /// `CacheMiddleware`, a redirected request passes through here a second time.
     private func requireCredential(_ credential: Credential, in request: PreparedRequest) throws {
         var plain = request
         plain.headers = [:]

@@ -66,7 +66,7 @@ public final class CoalescingMiddleware: Middleware {
         return .create { [state] observer in
             let response = state.withLock { shared in
                 if let other = shared.running[key] { return other.response }
-                // A request at the end of a run starts another run, which keeps the entry.
+                // A request that comes while a run ends begins another run, and the entry is then that run's.
                 let own = Single.deferred { [state] in
                     let run = state.withLock { shared in
                         shared.lastRun += 1
@@ -80,8 +80,7 @@ public final class CoalescingMiddleware: Middleware {
                 shared.running[key] = (0, own)
                 return own
             }
-            // The entry exists before the subscription, and a subscription is disposed only after the beginning. So `onDispose` always
-            // removes the entry.
+            // The entry is made before this subscription begins, and `onDispose` comes after, so the entry is always removed.
             return response.subscribe(observer)
         }
     }

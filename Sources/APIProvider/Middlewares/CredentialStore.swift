@@ -33,7 +33,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
         /// No early refresh starts before this time, because the last one failed.
         var earlyRefreshPausedUntil: DispatchTime?
         var refresh: Refresh?
-        /// The refresh that set the credential itself; `nil` for a credential returned by a refresh, or set elsewhere.
+        /// The refresh whose closure has set `credential`. `nil` if a refresh has returned the credential, or the app has set it.
         var settingRefresh: Refresh?
         /// The last refresh's error; `nil` after a success, or after the app set a credential.
         var failure: (any Error)?
@@ -139,9 +139,9 @@ final class CredentialStore<Value: Sendable>: Sendable {
             // The old value and the old error are released outside the lock.
             let (refresh, _) = state.withLock { state -> (Refresh?, (Value?, (any Error)?, Refresh?)) in
                 let old = (state.value, state.failure, state.settingRefresh)
-                // A credential set by a refresh after a sign-out is the previous user's.
+                // After a sign-out, a refresh that still runs may set a credential: it belongs to the user who has gone.
                 guard newValue == nil || replaced.allSatisfy({ $0 === state.settingRefresh }) else { return (nil, old) }
-                // Set within a refresh, the credential is that refresh's.
+                // The closure of a refresh sets the credential that this refresh is about to return.
                 let refreshes = newValue == nil ? [] : [state.refresh, state.settingRefresh].compactMap { $0 }
                 let own = refreshes.first { refresh in enclosing.contains { $0 === refresh } }
                 state.set(newValue, refreshCooldownEnd: own == nil ? nil : cooldownEnd, in: own)

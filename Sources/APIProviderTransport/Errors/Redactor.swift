@@ -22,7 +22,7 @@ package struct Redactor: Sendable {
     /// `GET https://api.example.com/search?q=…`
     package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
-    /// Returns the URL with `…` for the query values, and without user, password and fragment.
+    /// Returns the URL without user, password and fragment. Each value of the query becomes `…`.
     package func url(_ url: URL) -> String {
         redaction.showsEverything ? url.absoluteString : secrets.redacted(url: url.absoluteString)
     }

@@ -60,7 +60,7 @@ package struct RequestSecrets: Sendable {
         }.joined(separator: "/")
     }
 
-    /// Returns the URL or reference, with `…` for the query values, and without user, password and fragment.
+    /// Returns the URL or reference without user, password and fragment. Each value of the query becomes `…`.
     package func redacted(url text: String) -> String {
         URIReference(text).redacted(path: { redacted(path: $0) }) { query in
             URIReference.items(query) { name, value in

@@ -212,7 +212,7 @@ struct ExchangeState {
         return length > 0 && !emptyBodyLengths.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
-    /// The lengths of an empty body by coding. A gzip with a file name inside is longer, and looks like a truncated body.
+    /// How long an empty body is when it is compressed. An empty gzip that also names a file is longer, and is taken for a truncated body.
     fileprivate static let emptyBodyLengths = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
 
     /// Ends the exchange after the network stack has ended by itself. Returns the stack's disposable only to be released outside the lock.

@@ -25,8 +25,8 @@ package final class RequestLimiter: Sendable {
         /// The permits being started by a thread. If one ends meanwhile, that thread starts the next one, so the stack does not grow.
         var starting: Set<ObjectIdentifier> = []
         var waiting: [ObjectIdentifier: (number: Int, start: Action)] = [:]
-        /// The waiting permits in order, and some released ones. A later permit may reuse a released one's identifier, so the numbers are
-        /// compared, too.
+        /// The permits in the order of their arrival. A released permit stays here for a while. Its identifier may be used again by a new
+        /// permit, so an entry counts only if its number is the waiting permit's.
         var order: ArraySlice<(permit: ObjectIdentifier, number: Int)> = []
         var lastNumber = 0
 

@@ -9,7 +9,7 @@ final class TimeoutMonitor: Sendable {
     private struct State {
         /// The running exchanges, each with the time of the next check.
         var exchanges: [ObjectIdentifier: (exchange: Exchange, time: UInt64)] = [:]
-        /// These times, in order, to find the due exchanges. An ended exchange's time stays for a while.
+        /// The times of all checks, the earliest first. The time of an ended exchange stays until it is due.
         var times: ArraySlice<(time: UInt64, exchange: ObjectIdentifier)> = []
         var timer: (time: UInt64, action: SerialDisposable)?
 
@@ -18,7 +18,7 @@ final class TimeoutMonitor: Sendable {
             let id = ObjectIdentifier(exchange)
             let old = exchanges.updateValue((exchange, time), forKey: id)
             guard old?.time != time else { return old }
-            // Most exchanges have the same timeout, so the last added is usually the last in time.
+            // Most exchanges have the same timeout, so the search begins at the end.
             let index = times.lastIndex { $0.time <= time }.map { $0 + 1 } ?? times.startIndex
             times.insert((time, id), at: index)
             if times.count > 2 * exchanges.count + 64 {

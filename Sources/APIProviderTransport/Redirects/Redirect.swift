@@ -8,8 +8,8 @@ import FoundationNetworking
 extension Single<APIResponse> {
     /// Sends `request`, and follows redirects by the sent request's policy, maybe changed by a middleware.
     ///
-    /// A provider calls this around the transport. A cache calls this, too, for stored redirects and their targets' responses. The cache
-    /// sets each hop's `followsRedirects` to `false`, so the provider's own call only names the request in an error.
+    /// A provider calls this around its transport. A cache follows redirects itself, because it stores them: it calls this function, and
+    /// sets `followsRedirects` to `false` in each request that it passes on, so that the provider does not follow them again.
     package static func followingRedirects(
         _ request: PreparedRequest, count: Int = 0, _ send: @escaping @Sendable (PreparedRequest) -> Single
     ) -> Single {

@@ -58,7 +58,7 @@ extension RequestOptions {
     }
 }
 
-/// Without a policy, a request has the original request's policy, so `nil` is not ``RedirectPolicy/follow``.
+/// `nil` means "the policy of the request before the redirect". ``RedirectPolicy/follow`` means "follow".
 private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
 
 private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }

@@ -10,7 +10,7 @@ final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let usesNetwork: Bool
-    /// `nil` without a protocol class in place of a network.
+    /// Describes a task to a protocol class that stands in for the network; `nil` if requests go to the network.
     private let describeTask: (@Sendable (PreparedRequest) -> String)?
     #if canImport(FoundationNetworking)
     private let idleSessions: IdleSessionPool

@@ -89,9 +89,9 @@ extension PreparedRequest {
 
     /// Whether this request needs a connection without others: a request with a body that must not be sent twice.
     ///
-    /// A server that ends an HTTP/2 connection with GOAWAY refuses the newest streams. libcurl would send these requests again, but asks
-    /// for the body in the same way as after a dead connection (libcurl 7.88). On a connection with one request at a time, GOAWAY arrives
-    /// with a response, and libcurl opens the next stream elsewhere.
+    /// With GOAWAY, a server closes an HTTP/2 connection and refuses the streams that it has not begun. libcurl sends their requests again,
+    /// and asks for their bodies exactly as it does after a dead connection (libcurl 7.88), so the two cannot be told apart. A connection
+    /// with one request at a time has no such streams.
     var needsOwnConnection: Bool {
         url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !bodyDestination.isStream
     }

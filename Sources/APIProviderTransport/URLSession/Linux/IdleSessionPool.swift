@@ -5,8 +5,8 @@ import MiniRx
 
 /// Sessions with open connections, each for one request at a time.
 final class IdleSessionPool: Sendable {
-    /// The maximum number of sessions, including those in use. Each needs two file descriptors and the connections' own; a process's limit
-    /// is often 1,024.
+    /// The maximum number of sessions, including those in use. A session needs two file descriptors, and one for each connection. Many
+    /// systems allow a process 1,024.
     private static let maxCount = 100
 
     private struct State {
