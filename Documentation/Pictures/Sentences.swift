@@ -48,7 +48,7 @@ func sentences() async throws -> (path: String, text: String) {
         ```
 
         For a single endpoint, write `.option(\\.errorMessage, { … })`. The closure also gets a body that does not decode, such as the error of an
-        API with status 200.
+        API with status 200. It is not asked about an element of a stream, or about an error that a middleware throws.
 
         \(await table(of: refusals()))
 
