@@ -41,7 +41,8 @@ enum Matcher: Sendable {
         case .path(let pattern): pattern.matches(request.url.segments)
         case .origin(let origin): request.url.origin == origin
         case .query(let name, let values):
-            request.query.texts(at: name).contains(inOrder: values) || request.formQuery.texts(at: name).contains(inOrder: values)
+            request.query.texts(at: name).contains(inOrder: values)
+                || request.hasPlus && request.formQuery.texts(at: name).contains(inOrder: values)
         case .header(let name, let value): request.request.headers[name]?.hasSameBytes(as: value) == true
         case .cookies(let pairs): pairs.values.keys.allSatisfy { request.hasCookies(pairs, at: $0) }
         case .body(let matcher): matcher.matches(request.body)

@@ -9,6 +9,8 @@ final class RequestLines {
     private(set) lazy var query = Lines(url.query)
     /// With `+` as a space, as in URLs of browsers and many HTTP clients.
     private(set) lazy var formQuery = Lines(url.formQuery)
+    /// Whether the two readings of the query differ.
+    private(set) lazy var hasPlus = url.text.query?.utf8.contains(UInt8(ascii: "+")) ?? false
     private(set) lazy var cookies = Lines(cookies: request.headers["Cookie"] ?? "")
     private(set) lazy var body = BodyLines(request.body, type: request.headers["Content-Type"] ?? "")
     private var known: [ObjectIdentifier: Bool] = [:]

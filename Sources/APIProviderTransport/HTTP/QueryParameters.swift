@@ -130,7 +130,12 @@ extension Sequence {
 
 extension String {
     /// Whether this may be the description of an infinite number or `NaN`.
-    fileprivate var mayBeInfinite: Bool { ["nan", "inf"].contains(suffix(3).lowercased()) }
+    fileprivate var mayBeInfinite: Bool {
+        switch utf8.last {
+        case UInt8(ascii: "n"), UInt8(ascii: "N"), UInt8(ascii: "f"): ["nan", "inf"].contains(suffix(3).lowercased())
+        default: false
+        }
+    }
 }
 
 extension QueryValue {
