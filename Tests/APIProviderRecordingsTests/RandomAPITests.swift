@@ -87,7 +87,9 @@ struct RandomAPITests {
         "Each request gets its own response, no secret stands in the file, all decodes, and a second recording is the same file",
         .longComputing)
     func random() throws {
-        let first = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...UInt64.max / 2)
+        // By day the same ones, so that no change fails by chance. At night others, each time.
+        let chosen = rounds(1) == 1 ? 1 : UInt64.random(in: 0...UInt64.max / 2)
+        let first = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? chosen
         var failures: [String] = []
         for seed in first..<first + UInt64(rounds(30)) {
             var random = SeededGenerator(seed: seed)
