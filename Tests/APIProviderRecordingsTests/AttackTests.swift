@@ -114,8 +114,10 @@ struct AttackTests {
 
     @Test("A secret of eight bytes or more, whoever says that it is one and wherever it stands, is in no file", arguments: secrets)
     func attack(secret: String) throws {
-        for (marking, options, mark) in Self.markings {
-            for (place, say) in Self.places {
+        // By day, each place with one of the markings, which is another for each secret.
+        let first = Self.secrets.firstIndex(of: secret) ?? 0
+        for (number, (marking, options, mark)) in Self.markings.enumerated() {
+            for (index, (place, say)) in Self.places.enumerated() where isNight || (first + index) % Self.markings.count == number {
                 var other = say(secret)
                 other.order = (2, 3)
                 let recording = NewRecording([mark(secret), other], options)

@@ -91,7 +91,7 @@ struct RandomAPITests {
         let chosen = rounds(1) == 1 ? 1 : UInt64.random(in: 0...UInt64.max / 2)
         let first = ProcessInfo.processInfo.environment["SEED"].flatMap { UInt64($0) } ?? chosen
         var failures: [String] = []
-        for seed in first..<first + UInt64(rounds(30)) {
+        for seed in first..<first + UInt64(rounds(20)) {
             var random = SeededGenerator(seed: seed)
             let api = RandomAPI(&random)
             if let problem = try problem(api, &random) { failures.append("seed \(seed): \(problem)") }

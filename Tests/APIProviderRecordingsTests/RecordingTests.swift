@@ -383,7 +383,7 @@ struct RecordingTests {
             }
         }
         var first: String?
-        for round in 0..<100 {
+        for round in 0..<rounds(25) {
             try await test.run(.record, from: server) { provider in
                 let login = try await provider.text(.post, "/login", json: "{\"password\":\"pass-\(1000 + round)-Word\"}")
                 let token = try member("token", of: login)

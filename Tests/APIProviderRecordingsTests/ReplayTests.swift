@@ -205,6 +205,29 @@ struct ReplayTests {
         for wrong in [pay(471, 471), pay(471, 982), pay(471, 100, "471")] { #expect(outcome([pay(471, 100)], sending: [wrong]) == [nil]) }
     }
 
+    @Test("An app may send a word as one response has it in clear, or its placeholder from another response, and nothing else")
+    func clearAndReplaced() throws {
+        func me(_ token: String, _ path: Character, at time: Int = 0) -> RecordedExchange {
+            exchange("GET", "https://a.example/\(path)", headers: ["Authorization": "Bearer \(token)"], at: time)
+        }
+        let login = exchange(answer: #"{"refresh_token":"plainword"}"#)
+        // It came when the word had been sent, and has the placeholder.
+        let status = exchange("GET", "https://a.example/status", answer: #"{"refresh_token":"plainword"}"#, at: 2)
+        let recording = NewRecording([login, me("plainword", "a", at: 1), status, me("plainword", "b", at: 3), me("plainword", "c", at: 4)])
+        let placeholder = try #require(recording.replacer.secrets.first?.placeholder)
+        #expect(recording.answer(0).contains("plainword") && recording.answer(2).contains(placeholder))
+        func answered(_ earlier: [RecordedExchange], _ tokens: String...) -> [Bool] {
+            var replay = recording.replay
+            return (earlier + zip(tokens, "abc").map { me($0, $1) }).map { (try? replay.entry(for: $0).get()) != nil }
+        }
+        // In flight together, the status may be answered first.
+        #expect(answered([login, status], "plainword", placeholder, "plainword") == [true, true, true, true, true])
+        #expect(answered([login, status], placeholder, "plainword", placeholder) == [true, true, true, true, true])
+        #expect(answered([login, status], "plainword", placeholder, "otherword") == [true, true, true, true, false])
+        // No response has had it.
+        #expect(answered([login], "plainword", placeholder) == [true, true, false])
+    }
+
     @Test("What came in a response matches itself alone: a stale token is red")
     func stale() {
         let login = exchange("POST", "https://a.example/login", answer: #"{"access_token":"abc123DEF456"}"#)

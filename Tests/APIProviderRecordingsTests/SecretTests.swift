@@ -162,7 +162,8 @@ struct SecretTests {
         arguments: ["pä/\"s w0rd&1", "Qx7+k/9ZpT2mWv3b+Yc4A==", "back\\slash\\n9x", "Zq9&b=c%41x", "<b>'b0ld'</b>"])
     func notations(secret: String) {
         let json = String(decoding: (try? JSONEncoder().encode(secret)) ?? Data(), as: UTF8.self)
-        for spelling in secret.spellings {
+        // By day, every third of some 250.
+        for (number, spelling) in secret.spellings.sorted().enumerated() where isNight || number % 3 == secret.utf8.count % 3 {
             let recording = NewRecording([
                 sending("{\"password\":\(json)}", answer: "before \(spelling) after"), exchange(answer: "x", at: 1),
             ])

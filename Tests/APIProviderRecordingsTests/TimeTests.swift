@@ -52,7 +52,7 @@ struct TimeTests {
 
     @Test("Time is linear in the entries: of a recording, of one over an old file, and of a replay in any order")
     func entries() throws {
-        let isInTime = isLinear(50) { count in
+        let isInTime = isLinear(25) { count in
             let exchanges = requests(count)
             return cpuSeconds {
                 let recording = NewRecording(exchanges)

@@ -7,8 +7,8 @@ struct TextSearch: Sendable {
     private let texts: [[UInt8]]
     /// The texts with these eight bytes, and the offset there.
     private var owners: [UInt64: [(text: Int, offset: Int)]] = [:]
-    /// Whether a text may contain eight bytes with this hash.
-    private var isOwned = [Bool](repeating: false, count: 1 << 16)
+    /// A bit for each hash of 16 bits: whether a text may contain eight bytes with this hash.
+    private var isOwned = [UInt64](repeating: 0, count: 1 << 10)
 
     /// Ignores texts of fewer than eight bytes.
     init(_ texts: [[UInt8]]) {
@@ -20,7 +20,8 @@ struct TextSearch: Sendable {
             }
             guard let rarest = windows.min(by: { owners[$0.window]?.count ?? 0 < owners[$1.window]?.count ?? 0 }) else { continue }
             owners[rarest.window, default: []].append((index, rarest.offset))
-            isOwned[Self.hash(rarest.window)] = true
+            let hash = Self.hash(rarest.window)
+            isOwned[hash >> 6] |= 1 << UInt64(hash & 63)
         }
     }
 
@@ -56,7 +57,8 @@ struct TextSearch: Sendable {
                 while place < count {
                     window = window &<< 8 | UInt64(bytes[place])
                     place &+= 1
-                    if isOwned[Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> 48)], place >= 8 {
+                    let hash = Int(truncatingIfNeeded: (window &* 0x9E37_79B9_7F4A_7C15) &>> 48)
+                    if isOwned[hash &>> 6] &>> UInt64(truncatingIfNeeded: hash) & 1 == 1, place >= 8 {
                         candidates.append((place - 8, window))
                     }
                 }

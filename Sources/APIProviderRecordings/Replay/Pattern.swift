@@ -62,11 +62,18 @@ struct Bindings: Sendable {
     private(set) var texts: [String: String] = [:]
     /// The texts of eight bytes or more, behind their placeholders' labels. No two placeholders with one label share such a text.
     private var taken: Set<[UInt8]> = []
+    /// The placeholders that a response had before a request gave them a text: the app may send them back.
+    private var shown: Set<String> = []
 
     init(_ placeholders: Placeholders) { self.placeholders = placeholders }
 
+    mutating func show(_ response: Message) {
+        shown.formUnion(placeholders.occurrences(in: response.texts.text).map(\.placeholder).filter { texts[$0] == nil })
+    }
+
     /// Returns whether the placeholder may stand for the text, which becomes the placeholder's text.
     mutating func bind(_ text: String, to placeholder: String, isFree: Bool) -> Bool {
+        if shown.contains(placeholder), text.hasSameBytes(as: placeholder) { return true }
         if let known = texts[placeholder] {
             // One place may need escapes that another does not.
             let (known, text) = (known.decodingEscapes, text.decodingEscapes)
