@@ -126,7 +126,7 @@ struct PartialFileTests: DownloadSuite {
     @Test("Whatever a server answers, kept bytes are those of their name's version, and a file is one whole version", .longComputing)
     func anyServer() async throws {
         let bodies = ["v1": FileAnswer.body, "v2": FileAnswer.changedBody, "v3": FileAnswer.body + FileAnswer.changedBody]
-        for seed in 0..<UInt64(rounds(12)) {
+        for seed in 0..<UInt64(rounds(6)) {
             let random = Locked(SeededGenerator(seed: seed))
             @Sendable func one<Value>(of values: [Value]) -> Value { random.withLock { values.randomElement(using: &$0) ?? values[0] } }
             @Sendable func isTrue(of count: Int) -> Bool { one(of: Array(0..<count)) == 0 }
