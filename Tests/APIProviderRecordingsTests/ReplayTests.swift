@@ -184,6 +184,20 @@ struct ReplayTests {
         }
     }
 
+    @Test("A key that stands in a text without a listed name takes another run's key there, and no other text beside it")
+    func keys() {
+        let (key, other) = ("ghp_16C7e42F292c6912E7710c838347Ae178B4a", "ghp_9x2hQm4LpZ7vT1bR8sK3wY6nC5dF0gJ2aE4u")
+        let requests: [(String) -> RecordedExchange] = [
+            { sending(#"{"note":"key \#($0), main"}"#) }, { exchange("GET", "https://a.example/?q=\($0)&page=1") },
+        ]
+        for request in requests {
+            #expect(outcome([request(key)], sending: [request(other)]) == [0])
+            #expect(outcome([request(key)], sending: [request("\(other) of Ann")]) == [0])
+            #expect(outcome([request(key), request(key)], sending: [request(other), request(key)]) == [0, nil])
+        }
+        #expect(outcome([requests[0](key)], sending: [sending(#"{"note":"key \#(other), beta"}"#)]) == [nil])
+    }
+
     @Test("A secret with a plus that the app sends as a space is red")
     func plus() {
         func search(_ key: String, _ query: String) -> RecordedExchange {

@@ -11,7 +11,7 @@ extension SecretReplacer {
         for (number, message) in messages.enumerated() {
             let values = values(of: message)
             for text in message.isResponse ? [] : originals[message.exchange].markedSecrets + known.map(\.text) {
-                let places = values.filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
+                let places = places(of: text, in: values)
                 guard !places.isEmpty else { continue }
                 let label = known.first { $0.text == text }?.label ?? "secret"
                 let index = add(text, label, .test, text.utf8.count >= 8 ? .everywhere : .named, in: number)
@@ -113,8 +113,15 @@ extension SecretReplacer {
                 Array(found[$0.text].text.utf8)
             })
         for key in found where !parts.contains(Array(key.text.utf8)) && known.matches(in: Array(key.text.utf8)).isEmpty {
-            _ = add(key.text, key.label, .test, .everywhere, in: key.message)
+            let index = add(key.text, key.label, .test, .everywhere, in: key.message)
+            guard !messages[key.message].isResponse else { continue }
+            secrets[index].places.formUnion(places(of: key.text, in: values(of: messages[key.message])))
         }
+    }
+
+    /// The general places of the values that contain the text.
+    private func places(of text: String, in values: [NamedValue]) -> [String] {
+        values.filter { Array($0.text.utf8).contains(text) }.map(\.place.general)
     }
 
     private static let keyLabels = ["token", "key", "private-key", "password", "user", "authorization"]
