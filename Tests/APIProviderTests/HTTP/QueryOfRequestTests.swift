@@ -124,7 +124,7 @@ struct QueryOfRequestTests {
 
     @Test(
         "Each Double is sent as it is",
-        arguments: [.pi, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0x1p63, -0.0, 1e22, 1 / 3])
+        arguments: [.pi, 1e300, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 0x1p63, -0.0, 1e22, 1.0 / 3])
     func doubles(number: Double) throws {
         let query = try QueryParameters(encoding: ["a": number])
         #expect((query["a"] as? String).flatMap { Double($0) } == number)
