@@ -1,20 +1,6 @@
 import Testing
 
 // What only Apple's systems have. Elsewhere, declarations with the signatures that Apple documents stand in for it.
-#if canImport(SwiftUI)
-import SwiftUI
-#else
-@MainActor private protocol View {
-    associatedtype Body
-    var body: Body { get }
-}
-
-private struct ProgressView: View {
-    init(value: Double?) {}
-    var body: Never { fatalError("A stand-in is not shown.") }
-}
-#endif
-
 #if canImport(UIKit) && !os(watchOS)
 import UIKit
 #else
@@ -150,22 +136,6 @@ private func noDate() throws {
     #expect(place == [1])
 }
 
-@MainActor
-@Test("The async model of a chat shows the words, and no error", .mockNetwork, tenMinutes)
-private func asyncChat() async {
-    MockURLProtocol.stub(
-        Completion(prompt: "Hi"),
-        respond: .sequence([
-            .events([#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"].map { ServerSentEvent(data: $0) }), .status(404),
-        ]))
-    let model = AsyncChatModel(provider: DefaultAPIProvider(baseURL: api, transport: MockTransport()))
-    await model.ask("Hi")
-    #expect(model.text == "Hello there")
-    #expect(model.message == nil)
-    await model.ask("Hi")
-    #expect(model.message != nil)
-}
-
 @Test("A refused refresh token asks for a sign-in", .mockNetwork, tenMinutes)
 private func refusedRefresh() async throws {
     MockURLProtocol.stub(.get, "/items", respond: .status(401))
@@ -183,4 +153,168 @@ private func compressed(count: Int, encoding: String?) async throws {
     let body = HTTPBody.data(Data(count: count), contentType: "text/plain")
     try await provider.request(Endpoint<Void>(.post, "/note", body: body)).value
     #expect(MockURLProtocol.requests.first?.headers["Content-Encoding"] == encoding)
+}
+
+@Test("A cookie is sent until the sign-out", .mockNetwork, tenMinutes)
+private func theCookieIsSentUntilTheSignOut() async throws {
+    let cookie = "sid=1; Path=/; Secure; HttpOnly"
+    MockURLProtocol.stub(
+        .post, "/login", respond: .status(204, headers: ["Set-Cookie": cookie]))
+    MockURLProtocol.stub(.get, "/me", respond: .status(401))
+    MockURLProtocol.stub(
+        .get, "/me", headers: ["Cookie": "sid=1"],
+        respond: .json(["name": "octocat"]))
+    let api = CookieAPI(configuration: MockURLProtocol.configuration)
+    let me = Endpoint<[String: String]>(.get, "/me")
+
+    try await api.signIn("octocat", "secret").value
+    #expect(try await api.provider.request(me).value == ["name": "octocat"])
+    api.signOut()
+    await #expect(throws: APIError.self) {
+        try await api.provider.request(me).value
+    }
+}
+
+@MainActor
+private func eventually(_ condition: () -> Bool) async {
+    let end = Date() + 60
+    while !condition(), Date() < end { await Task.yield() }
+}
+
+@MainActor
+@Test("An answer comes word by word", .mockNetwork, tenMinutes)
+private func anAnswerComesWordByWord() async throws {
+    let events = [#"{"text":"Hello"}"#, #"{"text":" there"}"#, "[DONE]"]
+    MockURLProtocol.stub(
+        Completion(prompt: "Hi"),
+        respond: .events(
+            events.map { ServerSentEvent(data: $0) }, every: .milliseconds(100)))
+    let scheduler = TestScheduler()
+    let model = ChatModel(
+        provider: DefaultAPIProvider(
+            baseURL: api, transport: MockTransport(scheduler: scheduler)))
+
+    model.ask("Hi")
+    for text in ["Hello", "Hello there"] {
+        scheduler.advance(by: .milliseconds(100))
+        await eventually { model.text == text }
+        #expect(model.text == text)
+        #expect(model.isWriting)
+    }
+    scheduler.advance(by: .milliseconds(100))
+    await eventually { !model.isWriting }
+    #expect(!model.isWriting)
+    #expect(model.message == nil)
+}
+
+@Test("Pages follow a relative URL", .mockNetwork, tenMinutes)
+private func pagesFollowARelativeURL() async throws {
+    MockURLProtocol.stub(
+        .get, "/v1/items",
+        respond: .json(Listing(items: ["a"], next: "items?page=2")))
+    MockURLProtocol.stub(
+        .get, "/v1/items?page=2", respond: .json(Listing(items: ["b"], next: nil)))
+    let provider = DefaultAPIProvider(
+        baseURL: URL(string: "https://api.example.com/v1"),
+        transport: MockTransport())
+    let items = try await listing(provider).all(\.items, maxPages: 9).value
+    #expect(items == ["a", "b"])
+}
+
+nonisolated private struct Viewer: Decodable {
+    struct User: Decodable { let name: String }
+    let me: User
+}
+
+@Test("A stub answers one operation", .mockNetwork, tenMinutes)
+private func theStubAnswersOneOperation() async throws {
+    MockURLProtocol.stub(
+        .post, "/graphql", body: .json(containing: ["operationName": "Me"]),
+        respond: .json(["data": ["me": ["name": "octocat"]]]))
+    MockURLProtocol.stub(
+        .post, "/graphql", body: .json(containing: ["variables": ["id": 7]]),
+        respond: .json(["errors": [["message": "no such user"]]]))
+    let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+
+    let me = GraphQL<Viewer>(operationName: "Me", query: "query Me { me { name } }")
+    #expect(try await provider.request(me).value.me.name == "octocat")
+    let other = GraphQL<Viewer>(
+        operationName: "User",
+        query: "query User($id: Int!) { me: user(id: $id) { name } }",
+        variables: ["id": 7])
+    await #expect(throws: GraphQLError.self) {
+        try await provider.request(other).value
+    }
+}
+
+nonisolated private struct Posts: Decodable {
+    let titles: [String]
+    let cursor: String?
+}
+
+nonisolated private func posts(_ provider: some APIProvider) -> Pages<Posts> {
+    @Sendable func page(after cursor: String?) -> Endpoint<Posts> {
+        let query = "query Posts($after: String) { titles(after: $after) cursor }"
+        let variables: JSONValue = ["after": JSONValue(cursor)]
+        return GraphQL(operationName: "Posts", query: query, variables: variables)
+            .endpoint
+    }
+    return provider.pages(page(after: nil)) { last, _ in
+        last.cursor.map { page(after: $0) }
+    }
+}
+
+@Test("Keys in snake_case are read", .mockNetwork, tenMinutes)
+private func invoice() async throws {
+    MockURLProtocol.stub(
+        .get, "/invoices/1",
+        respond: .json(["due_date": "2026-11-21T09:30:00Z", "is_paid": false]))
+    let provider = invoices(MockURLProtocol.configuration)
+    let invoice =
+        try await provider
+        .request(Endpoint<Invoice>(.get, "/invoices/1")).value
+    #expect(invoice.dueDate == Date(timeIntervalSince1970: 1_795_253_400))
+}
+
+@Test("Each millisecond of a date stays")
+private func eachMillisecondStays() throws {
+    let (encoder, decoder) = (JSONEncoder(), JSONDecoder())
+    keepMilliseconds(encoder, decoder)
+    let sent = (0..<1000).map { Date(timeIntervalSince1970: Double($0) / 1000) }
+    let got = try decoder.decode([Date].self, from: encoder.encode(sent))
+    #expect(zip(sent, got).allSatisfy { abs($0.timeIntervalSince($1)) < 0.0001 })
+}
+
+@Test("A lost download goes on", .mockNetwork, tenMinutes)
+private func aLostDownloadGoesOn() async throws {
+    let data = Data("a long video".utf8)
+    let video = StubResponse.ranges(of: data, eTag: "\"v1\"")
+    let lost = URLError(.networkConnectionLost)
+    MockURLProtocol.stub(
+        .get, "/videos/1",
+        respond: .sequence([video.breakingOff(with: lost, after: 6), video]))
+    let provider = DefaultAPIProvider(
+        baseURL: URL(string: "https://api.example.com"),
+        configuration: MockURLProtocol.configuration)
+    let file = FileManager.default.temporaryDirectory
+        .appendingPathComponent(UUID().uuidString)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let request = Endpoint(.get, "/videos/1", downloadingTo: file).resuming()
+
+    await #expect(throws: APIError.self) {
+        try await provider.request(request).value
+    }
+    _ = try await provider.request(request).value
+
+    #expect(try Data(contentsOf: file) == data)
+    let ranges = MockURLProtocol.requests.map { $0.headers["Range"] }
+    #expect(ranges == [nil, "bytes=6-"])
+}
+
+@Test("A fixture is found by its name", .mockNetwork, tenMinutes)
+private func aFixtureByItsName() async throws {
+    MockURLProtocol.stub(.get, "/search/repositories", respond: .file("Search"))
+    let provider = DefaultAPIProvider(baseURL: api, transport: MockTransport())
+    let search = Endpoint<Data>(.get, "/search/repositories")
+    #expect(try await provider.request(search).value.isEmpty == false)
 }
