@@ -25,5 +25,37 @@ nonisolated final class ThreeOlderIdioms: XCTestCase {
         return results.entries.first
     }
 
+    func testA404IsAFailure() {
+        MockURLProtocol.responseWithStatusCode(code: 404)
+        let expectation = expectation(description: "an event")
+
+        provider.request(UserRequest(login: "nobody"))
+            .subscribe { event in
+                switch event {
+                case .success(let user): XCTFail("\(user)")
+                case .failure(let error):
+                    XCTAssertEqual((error as? APIError)?.statusCode, 404)
+                }
+                expectation.fulfill()
+            }
+            .disposed(by: disposeBag)
+        wait(for: [expectation], timeout: 10)
+    }
+
+    func testTheRequestIsBuilt() throws {
+        let built = try request.endpoint.preparedRequest(relativeTo: baseURL)
+        XCTAssertEqual(
+            built.url.absoluteString,
+            "https://example.com/locations?lat=37.3293&long=-121.8893")
+    }
+
+    func testTheResponseIsParsed() throws {
+        let data = Data(#"[{"name":"MyPointOfInterest"}]"#.utf8)
+        let response = APIResponse(to: PreparedRequest(.get, baseURL), data: data)
+        XCTAssertEqual(
+            try request.endpoint.value(of: response),
+            [PointOfInterest(name: "MyPointOfInterest")])
+    }
+
     // The page
 }
