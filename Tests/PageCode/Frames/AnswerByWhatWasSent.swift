@@ -35,5 +35,17 @@ nonisolated extension LoginError {
 struct AnswerByWhatWasSent {
     private let api = LoginAPI(provider: DefaultAPIProvider(baseURL: example, configuration: MockURLProtocol.configuration))
 
+    @Test("When nothing comes, it is a network error with status 0")
+    func offline() async throws {
+        MockURLProtocol.stub(
+            .post, "/login", respond: .failure(URLError(.notConnectedToInternet)))
+        await #expect(
+            throws: LoginError(
+                statusCode: 0, errorResponse: ErrorResponse(error: "network error"))
+        ) {
+            try await api.login(username: "octocat", password: "right").value
+        }
+    }
+
     // The page
 }

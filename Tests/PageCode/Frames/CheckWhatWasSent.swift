@@ -20,5 +20,16 @@ private final class SearchScreen {
 
 @Suite("Check what was sent")
 struct CheckWhatWasSent {
+    @Test("The service gives what was found, from whichever provider")
+    func answer() async throws {
+        let body = Data(
+            #"{"total_count": 0, "incomplete_results": false, "items": []}"#.utf8)
+        let provider = APIProviderStub(
+            response: APIResponse(to: PreparedRequest(.get, GitHub.apiURL), data: body))
+        #expect(
+            try await RepositoryService(provider: provider).search(keyword: "nothing")
+                .value.isEmpty)
+    }
+
     // The page
 }

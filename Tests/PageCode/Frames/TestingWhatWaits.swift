@@ -1,1 +1,0 @@
-nonisolated private let request = Single.just("")
