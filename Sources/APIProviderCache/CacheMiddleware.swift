@@ -13,8 +13,7 @@ public import MiniRx
 ///     Endpoint<Feed>(.get, "/feed").option(\.cachePolicy, .staleIfOffline))
 /// ```
 ///
-/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`. <doc:ShowingAListWithoutANetwork>
-/// shows a program without and with the cache.
+/// A response from the cache has the headers `Age` and `Cache-Status`: see `APIResponse.isFromCache`. ``APIProviderCache`` has a test.
 ///
 /// ### Stored responses
 ///

@@ -164,14 +164,15 @@ private func theCookieIsSentUntilTheSignOut() async throws {
     MockURLProtocol.stub(
         .get, "/me", headers: ["Cookie": "sid=1"],
         respond: .json(["name": "octocat"]))
-    let api = CookieAPI(configuration: MockURLProtocol.configuration)
+    let configuration = MockURLProtocol.configuration
+    let provider = DefaultAPIProvider(baseURL: api, configuration: configuration)
     let me = Endpoint<[String: String]>(.get, "/me")
 
-    try await api.signIn("octocat", "secret").value
-    #expect(try await api.provider.request(me).value == ["name": "octocat"])
-    api.signOut()
+    try await provider.request(Endpoint<Void>(.post, "/login", body: .form(["name": "octocat", "password": "secret"]))).value
+    #expect(try await provider.request(me).value == ["name": "octocat"])
+    removeCookies(of: configuration)
     await #expect(throws: APIError.self) {
-        try await api.provider.request(me).value
+        try await provider.request(me).value
     }
 }
 

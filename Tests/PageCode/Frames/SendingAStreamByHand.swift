@@ -1,1 +1,0 @@
-@MainActor private let parcel = Parcel(provider: provider)
