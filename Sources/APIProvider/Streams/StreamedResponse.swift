@@ -7,6 +7,32 @@ public import MiniRx
 /// ``ServerSentEvents``, ``JSONLines``, ``TextLines`` and ``ByteStream``. For another format, conform your own type: iterate over the
 /// bytes, and return the elements.
 ///
+/// ```swift
+/// struct Numbers: StreamedResponse {
+///     private let bytes: ByteStream
+///
+///     init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = bytes }
+///
+///     func makeAsyncIterator() -> AsyncIterator {
+///         AsyncIterator(bytes: bytes.makeAsyncIterator())
+///     }
+///
+///     struct AsyncIterator: AsyncIteratorProtocol {
+///         var bytes: ByteStream.AsyncIterator
+///         var rest = Data()
+///
+///         mutating func next() async throws -> UInt32? {
+///             while rest.count < 4 {
+///                 guard let chunk = try await bytes.next() else { return nil }
+///                 rest += chunk
+///             }
+///             defer { rest = Data(rest.dropFirst(4)) }
+///             return rest.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+///         }
+///     }
+/// }
+/// ```
+///
 /// A stream can be read once. The stream holds the connection, and the server waits while the reader is behind. The transfer ends when you
 /// release the iterator, release an unread stream, or cancel the reading task.
 public protocol StreamedResponse: AsyncSequence, Sendable where Element: Sendable {

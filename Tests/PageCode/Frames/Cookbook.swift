@@ -319,3 +319,19 @@ private func aFixtureByItsName() async throws {
     let search = Endpoint<Data>(.get, "/search/repositories")
     #expect(try await provider.request(search).value.isEmpty == false)
 }
+
+nonisolated extension GraphQL {
+    fileprivate func subscribe(
+        _ provider: some APIProvider,
+        each: @escaping @Sendable (Value) async -> Void
+    ) -> Single<Void> {
+        let events = Endpoint<ServerSentEvents>(
+            .post, "/graphql", body: .json(body))
+        return provider.request(events).flatMap { events in
+            events.forEach { event in
+                guard event.type == "next" else { return }
+                await each(try event.decode(Answer.self).value())
+            }
+        }
+    }
+}
