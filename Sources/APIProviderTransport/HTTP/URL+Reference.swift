@@ -11,8 +11,10 @@ extension URL {
     /// The path's first `.` or `..` segment. A network stack or a proxy would resolve it (RFC 3986, section 5.2.4).
     var dotSegment: Substring? {
         let text = absoluteString
-        guard text.withCString({ strstr($0, "/.") }) != nil else { return nil }
-        return URIReference(text).path.split(separator: "/").first { $0 == "." || $0 == ".." }
+        guard text.withCString({ strstr($0, "/.") ?? strstr($0, "/%2") }) != nil else { return nil }
+        return URIReference(text).path.split(separator: "/").first {
+            [".", ".."].contains($0.replacingOccurrences(of: "%2e", with: ".", options: [.literal, .caseInsensitive]))
+        }
     }
 
     /// The URL without user name and password. Linux would send them, unlike Apple's systems.
