@@ -72,7 +72,8 @@ private let hopByHop: Set = [
 extension HTTPHeaders {
     /// A list field's members, in lowercase.
     func members(of name: String) -> [String] {
-        (self[name] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
+        let members = (self[name] ?? "").parts(between: UInt8(ascii: ","))
+        return members.map { $0.trimmingCharacters(in: .whitespaces).lowercased() }.filter { !$0.isEmpty }
     }
 
     fileprivate var withoutHopByHopFields: HTTPHeaders { removing(hopByHop.union(members(of: "Connection"))) }

@@ -406,6 +406,10 @@ struct StoringTests {
         world.serve(["Cache-Control": "max-age=10", "ETag": "\"\u{E9}\""], at: "/b")
         _ = try await world.get("/b")
         #expect(try await world.get("/b", ["If-None-Match": "\"e\u{301}\""]).statusCode == 200)
+        // As characters, the comma and what is before it are one.
+        world.serve(["Cache-Control": "max-age=10", "Vary": "X-B\u{600}, X-A"], at: "/c")
+        let first = try await world.get("/c", ["X-A": "1"]).data
+        #expect(try await world.get("/c", ["X-A": "2"]).data != first)
     }
 
     @Test("Variants differ in the fields that Vary names (RFC 9110, section 12.5.5)")

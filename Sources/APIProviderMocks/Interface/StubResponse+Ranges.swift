@@ -38,7 +38,7 @@ extension StubResponse {
 extension ReceivedRequest {
     /// The requested part, empty if out of bounds; `nil` for the whole.
     fileprivate func range(of count: Int, eTag: String) -> Range<Int>? {
-        let isSameVersion = headers["If-Range"].map { $0 == eTag && !eTag.hasPrefix("W/") } ?? true
+        let isSameVersion = headers["If-Range"].map { $0.hasSameBytes(as: eTag) && !eTag.hasPrefix("W/") } ?? true
         return method == .get && isSameVersion ? headers["Range"]?.byteRange(of: count) : nil
     }
 }

@@ -41,7 +41,8 @@ extension StubResponse {
         StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", feed: feed)
     }
 
-    /// Server-sent events, `interval` apart, with the header fields `headers`.
+    /// Server-sent events, `interval` apart, with the header fields `headers`. If an event's type or identifier contains a line break or a
+    /// NUL, each request fails, and the test gets an issue.
     ///
     /// ```swift
     /// let events = ["Hel", "lo", "[DONE]"].map { ServerSentEvent(data: $0) }
@@ -52,7 +53,7 @@ extension StubResponse {
         -> StubResponse
     {
         StubResponse(statusCode: 200, headers: headers, type: "text/event-stream", hasLength: false) {
-            events.flatMap { [.wait(interval), .chunk($0.text)] }
+            try events.flatMap { [.wait(interval), .chunk(try $0.text)] }
         }
     }
 }

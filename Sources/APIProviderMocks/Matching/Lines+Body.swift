@@ -146,7 +146,7 @@ extension Lines {
     /// type declaration, and for more than 100 levels.
     package init?(xml body: Data) {
         // Declared entities may take minutes to resolve.
-        guard let text = String(data: body, encoding: .utf8), !text.contains("<!DOCTYPE") else { return nil }
+        guard let text = String(data: body, encoding: .utf8), !text.hasScalars("<!DOCTYPE") else { return nil }
         let parser = XMLParser(data: body)
         let reader = XMLReader()
         parser.delegate = reader
@@ -159,7 +159,7 @@ extension Lines {
 private final class XMLReader: NSObject, XMLParserDelegate {
     private(set) var values: [String: [Lines.Value]] = [:]
     private(set) var hasFailed = false
-    /// The open elements: place, text, and the number of child elements by name.
+    /// The open elements: place, text, and the number of child elements by place.
     private var open: [(place: String, text: String, counts: [String: Int])] = [("", "", [:])]
 
     func parser(
@@ -167,11 +167,11 @@ private final class XMLReader: NSObject, XMLParserDelegate {
     ) {
         let last = open.count - 1
         guard last < Lines.maximumDepth else { return parser.abortParsing() }
-        let index = open[last].counts[name, default: 0]
-        open[last].counts[name] = index + 1
         let member = open[last].place.member(name)
+        let index = open[last].counts[member, default: 0]
+        open[last].counts[member] = index + 1
         let place = index == 0 ? member : member.element(index)
-        for (name, value) in attributes { values["\(place)@\(name)"] = [Lines.Value(kind: .text, text: value)] }
+        for (name, value) in attributes { values["\(place)@\(name.uniqueSpelling)"] = [Lines.Value(kind: .text, text: value)] }
         open.append((place, "", [:]))
     }
 

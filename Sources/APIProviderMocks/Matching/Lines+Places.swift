@@ -26,12 +26,13 @@ extension String {
 
     /// The place `inner` within this place.
     package func appending(_ inner: String) -> String {
-        isEmpty || inner.isEmpty || inner.first == "[" || inner.first == "@" ? self + inner : "\(self).\(inner)"
+        isEmpty || inner.utf8.first.map("[@".utf8.contains) != false ? self + inner : "\(self).\(inner)"
     }
 
     /// Whether this place is within `other`.
     func isWithin(_ other: String) -> Bool {
-        utf8.count > other.utf8.count && hasPrefix(other) && (other.isEmpty || ".[@".contains(dropFirst(other.count).first ?? " "))
+        guard utf8.starts(with: other.utf8), let mark = utf8.dropFirst(other.utf8.count).first else { return false }
+        return other.isEmpty || ".[@".utf8.contains(mark)
     }
 
     /// Compares characters, and element numbers by their values.
@@ -39,7 +40,7 @@ extension String {
 
     private var escapingMarks: String {
         ["%", ".", "[", "]", "@", "\""].reduce(self) { text, mark in
-            text.replacingOccurrences(of: mark, with: "%" + String(mark.utf8.first ?? 0, radix: 16, uppercase: true))
+            text.replacingOccurrences(of: mark, with: "%" + String(mark.utf8.first ?? 0, radix: 16, uppercase: true), options: .literal)
         }
     }
 
@@ -61,12 +62,12 @@ extension String {
     package func isPlace(named name: String) -> Bool {
         let (mine, wanted) = (dottedNames, name.dottedNames)
         // A query item's, header's or cookie's name may contain any characters.
-        if let kind = ["path ", "query ", "header ", "cookie "].first(where: mine.hasPrefix) {
-            let name = kind == "header " ? wanted.lowercased() : wanted
-            return mine == name || kind != "path " && mine.dropFirst(kind.count) == name
+        if let kind = ["path ", "query ", "header ", "cookie "].first(where: { mine.utf8.starts(with: $0.utf8) }) {
+            let name = (kind == "header " ? wanted.lowercased() : wanted).utf8
+            return mine.utf8.elementsEqual(name) || kind != "path " && mine.utf8.dropFirst(kind.utf8.count).elementsEqual(name)
         }
-        guard let dot = mine.firstIndex(of: ".") else { return false }
-        return wanted.contains(".") && "\(mine).".hasPrefix("\(wanted).") || "\(mine[dot...]).".contains(".\(wanted).")
+        guard let dot = mine.utf8.firstIndex(of: UInt8(ascii: ".")) else { return false }
+        return wanted.hasScalars(".") && "\(mine).".utf8.starts(with: "\(wanted).".utf8) || "\(mine[dot...]).".hasScalars(".\(wanted).")
     }
 
     /// The names in this place, joined by dots, without element numbers and escapes.
@@ -74,8 +75,8 @@ extension String {
 
     /// The names in this place, without element numbers and escapes. A name may contain dots itself.
     var names: [String] {
-        let names = contains("[") ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
-        return names.replacingOccurrences(of: "@", with: ".").parts(between: UInt8(ascii: "."))
+        let names = utf8.contains(UInt8(ascii: "[")) ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
+        return names.replacingOccurrences(of: "@", with: ".", options: .literal).parts(between: UInt8(ascii: "."))
             .map { $0.removingPercentEncoding ?? String($0) }
     }
 }

@@ -35,10 +35,9 @@ extension Lines {
 
     /// A `Cookie`'s pairs (RFC 6265, section 4.2).
     init(cookies text: String) {
-        let pairs = text.split(separator: ";").map { pair in
-            let name = pair.prefix { $0 != "=" }
-            let parts = [name, pair[name.endIndex...].dropFirst()].map { $0.trimmingCharacters(in: .whitespaces) }
-            return URLQueryItem(name: parts[0], value: parts[1])
+        let pairs = text.utf8.split(separator: UInt8(ascii: ";")).map { pair in
+            let parts = Substring(pair).parts(between: UInt8(ascii: "=")).map { $0.trimmingCharacters(in: .whitespaces) }
+            return URLQueryItem(name: parts[0], value: parts.dropFirst().joined(separator: "="))
         }
         self.init(pairs, prefix: "cookie ")
     }

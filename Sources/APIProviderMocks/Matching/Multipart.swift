@@ -41,8 +41,8 @@ package struct Multipart: Sendable {
 extension Multipart.Part {
     fileprivate init(_ head: Data, _ body: Data, _ range: Range<Int>) {
         let all = String(decoding: head, as: UTF8.self).split(separator: "\r\n").map { line in
-            let name = line.prefix { $0 != ":" }
-            return (name: name.lowercased(), value: line[name.endIndex...].dropFirst().trimmingCharacters(in: .whitespaces))
+            let parts = line.parts(between: UInt8(ascii: ":"))
+            return (name: parts[0].lowercased(), value: parts.dropFirst().joined(separator: ":").trimmingCharacters(in: .whitespaces))
         }
         var disposition = (all.first { $0.name == "content-disposition" }?.value ?? "")[...]
         let parameters = disposition.takeParameters()

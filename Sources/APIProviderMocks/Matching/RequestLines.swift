@@ -30,8 +30,8 @@ final class BodyLines {
     private lazy var form = Lines(form: data)
     private lazy var multipart = Multipart(data, type: type)
     private lazy var multipartLines = multipart.map { Lines($0) }
-    /// The parts by name.
-    private(set) lazy var parts = Dictionary(grouping: multipart?.parts ?? []) { $0.name ?? "" }
+    /// The parts by place.
+    private(set) lazy var parts = Dictionary(grouping: multipart?.parts ?? []) { "".member($0.name ?? "") }
         .mapValues { $0.map { BodyLines($0.content, type: $0.type ?? "") } }
     private var known: [ObjectIdentifier: Bool] = [:]
 

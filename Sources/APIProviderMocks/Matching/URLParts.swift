@@ -26,10 +26,10 @@ package struct URLParts: Sendable {
         return "\(scheme)://\(host[..<colon].lowercased())\(port.map { ":\($0)" } ?? "")"
     }
 
-    var hasUser: Bool { text.authority.contains("@") }
+    var hasUser: Bool { text.authority.utf8.contains(UInt8(ascii: "@")) }
 
     /// The query items, with `+` as a plus sign.
-    var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B") ?? "") }
+    var query: [URLQueryItem] { .init(form: text.query?.replacingOccurrences(of: "+", with: "%2B", options: .literal) ?? "") }
 
     /// The query items, with `+` as a space, as in forms and browsers.
     package var formQuery: [URLQueryItem] { .init(form: text.query ?? "") }
@@ -74,5 +74,5 @@ extension Substring.UTF8View {
 
 extension [String] {
     /// These segments' path. A slash within a segment appears as `%2F`, because such a slash matches no separator.
-    package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F") }.joined(separator: "/") }
+    package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F", options: .literal) }.joined(separator: "/") }
 }

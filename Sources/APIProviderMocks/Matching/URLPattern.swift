@@ -11,20 +11,19 @@ struct URLPattern {
     let problem: String?
 
     init(_ text: String) {
-        pathAndOrigin = text.prefix { $0 != "?" }
+        pathAndOrigin = text.parts(between: UInt8(ascii: "?"))[0]
         url = URLParts(text)
-        let written = pathAndOrigin.split(separator: "/", omittingEmptySubsequences: false).suffix(url.segments.count)
+        let written = pathAndOrigin.parts(between: UInt8(ascii: "/")).suffix(url.segments.count)
         let hasTrailingWildcard = written.last == "**"
         let segments = zip(url.segments, written).dropLast(hasTrailingWildcard ? 1 : 0).map { $1 == "*" ? nil : $0 }
         path = PathPattern(segments: segments, hasTrailingWildcard: hasTrailingWildcard)
-        problem = Self.problem(of: text, url)
+        problem = Self.problem(of: text, pathAndOrigin, url)
     }
 
-    private static func problem(of text: String, _ url: URLParts) -> String? {
-        let path = text.prefix { $0 != "?" }
-        if text.contains("#") { return "it has a fragment, which is never sent" }
+    private static func problem(of text: String, _ path: Substring, _ url: URLParts) -> String? {
+        if text.hasScalars("#") { return "it has a fragment, which is never sent" }
         guard let origin = url.origin else {
-            if text.hasPrefix("//") || !text.hasPrefix("/") {
+            if text.utf8.starts(with: "//".utf8) || !text.utf8.starts(with: "/".utf8) {
                 return "it begins neither with a scheme and a host, as \"https://api.example.com/user\", nor with a slash, as \"/user\""
             }
             return segmentProblem(of: path)
@@ -32,17 +31,17 @@ struct URLPattern {
         guard origin.hasPrefix("http://") || origin.hasPrefix("https://") else { return "its scheme is neither http nor https" }
         if origin.hasSuffix("://") || origin.contains("://:") { return "it has no host" }
         if url.hasUser { return "it has a user, which is never sent" }
-        if origin.contains("*") { return "* stands for a segment of the path; for any host, begin with a slash" }
+        if origin.hasScalars("*") { return "* stands for a segment of the path; for any host, begin with a slash" }
         return segmentProblem(of: path)
     }
 
     private static func segmentProblem(of path: Substring) -> String? {
-        let segments = path.hasSuffix("/**") ? path.dropLast(2) : path
-        if segments.split(separator: "/").contains(where: { $0.contains("*") && $0 != "*" }) {
+        let segments = path.parts(between: UInt8(ascii: "/"))
+        if segments.dropLast(segments.last == "**" ? 1 : 0).contains(where: { $0.hasScalars("*") && $0 != "*" }) {
             return "* stands for a whole segment of the path, and ** at its end for the rest; write a literal star as %2A"
         }
-        let hasValidEscapes = path.split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy {
-            $0.prefix(2).count == 2 && $0.prefix(2).allSatisfy(\.isHexDigit)
+        let hasValidEscapes = path.parts(between: UInt8(ascii: "%")).dropFirst().allSatisfy {
+            $0.utf8.prefix(2).compactMap(\.hexValue).count == 2
         }
         return hasValidEscapes ? nil : "it has a % that does not start an escape; write a percent sign as %25"
     }
@@ -92,7 +91,7 @@ struct PathPattern: Sendable {
         var open = self
         open.hasTrailingWildcard = true
         if segments.last == .some(nil), open.matches(path) { return "; a * is one segment, and ** is any number" }
-        let hasEscapedQuery = path.contains { $0.contains("?") } && !segments.contains { $0?.contains("?") == true }
+        let hasEscapedQuery = path.contains { $0.hasScalars("?") } && !segments.contains { $0?.hasScalars("?") == true }
         return hasEscapedQuery ? "; the path of the request has an escaped ?: pass its query as query" : ""
     }
 

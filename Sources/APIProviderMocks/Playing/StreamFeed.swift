@@ -62,8 +62,10 @@ public final class StreamFeed: Sendable {
     /// Sends `text` as part of the body, in UTF-8.
     public func send(_ text: String) { send(Data(text.utf8)) }
 
-    /// Sends `event` as a server-sent event.
-    public func send(_ event: ServerSentEvent) { send(event.text) }
+    /// Sends `event` as a server-sent event. If the event's type or identifier contains a line break or a NUL, breaks the connection.
+    public func send(_ event: ServerSentEvent) {
+        do { send(try event.text) } catch { fail(error) }
+    }
 
     /// Ends the body. Later data is dropped.
     public func finish() { add(.end(nil)) }
@@ -176,12 +178,21 @@ extension StreamFeed {
 
 extension ServerSentEvent {
     /// The event in a server's format.
+    ///
+    /// - Throws: If the type or the identifier would be another line, or ignored by readers.
     var text: String {
-        // A carriage return ends a line, too.
-        let data = data.replacingOccurrences(of: "\r\n", with: "\n").replacingOccurrences(of: "\r", with: "\n")
-        var lines = data.split(separator: "\n", omittingEmptySubsequences: false).map { "data: \($0)" }
-        if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
-        if type != "message" { lines.insert("event: \(type)", at: 0) }
-        return lines.joined(separator: "\n") + "\n\n"
+        get throws {
+            guard !"\(type)\(lastEventID)".utf8.contains(where: "\r\n\0".utf8.contains) else {
+                throw MockFailure(
+                    "A server-sent event's type and lastEventID cannot contain a line break or a NUL: \(type.debugDescription), "
+                        + lastEventID.debugDescription)
+            }
+            // A carriage return ends a line, too.
+            let data = data.replacingOccurrences(of: "\r\n?", with: "\n", options: .regularExpression)
+            var lines = data.parts(between: UInt8(ascii: "\n")).map { "data: \($0)" }
+            if !lastEventID.isEmpty { lines.insert("id: \(lastEventID)", at: 0) }
+            if type != "message" { lines.insert("event: \(type)", at: 0) }
+            return lines.joined(separator: "\n") + "\n\n"
+        }
     }
 }

@@ -81,7 +81,7 @@ extension ReportRedactor {
         guard !body.data.isEmpty else { return "no body" }
         guard let text = self.body(body) else { return "\(body.data.count) bytes that are not text" }
         let line = text.prefix(1024).split(whereSeparator: \.isNewline).joined(separator: " ")
-        return line.count > 200 ? "\(line.prefix(200))…" : line
+        return (line.count > 200 ? "\(line.prefix(200))…" : line).cut(to: 1_000)
     }
 
     /// The body's text. For other bodies, and an `offset` far from the beginning, the size and the byte at `offset`.

@@ -91,7 +91,7 @@ extension ReceivedRequest: CustomStringConvertible {
         guard !body.isEmpty else { return line }
         let body = BodyLines(body, type: headers["Content-Type"] ?? "")
         guard let text = redactor.body(body) else { return "\(line)\n\(body.data.count) bytes that are not text" }
-        let shown = text.utf8.count > 1024 ? "\(text.prefix(1024))… (\(body.data.count) bytes)" : text
+        let shown = text.utf8.count > 1024 ? "\(text.cut(to: 1024)) (\(body.data.count) bytes)" : text
         return [line, redactor.partNames(of: body), shown].compactMap { $0 }.joined(separator: "\n")
     }
 }

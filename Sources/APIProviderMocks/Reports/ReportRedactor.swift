@@ -51,7 +51,7 @@ package struct ReportRedactor: Sendable {
     /// A `Cookie` with the names at these places.
     func cookies(_ cookies: Lines, at places: [String]) -> String {
         let names = places.sorted().flatMap { place in
-            cookies.texts(at: place).map { _ in message(String(place.dropFirst("cookie ".count))) }
+            cookies.texts(at: place).map { _ in message(String(Substring(place.utf8.dropFirst("cookie ".utf8.count)))) }
         }
         return names.isEmpty ? "no Cookie" : "Cookie: " + names.map { "\($0)=\(Self.mark)" }.joined(separator: "; ")
     }
@@ -78,7 +78,7 @@ package struct ReportRedactor: Sendable {
     /// The names of a multipart body's parts, for the place before the content; `nil` for other bodies.
     func partNames(of body: BodyLines) -> String? {
         guard body.lines(as: .multipart) != nil else { return nil }
-        return "parts: \(body.parts.keys.map { message("".member($0)) }.sorted().joined(separator: ", "))".cut(to: 1024)
+        return "parts: \(body.parts.keys.map { message($0) }.sorted().joined(separator: ", "))".cut(to: 1024)
     }
 
     /// The lines, ordered by place.
@@ -159,8 +159,8 @@ extension ReceivedRequest {
 extension Lines {
     /// The name in an object such as `{"name": "password", "value": …}`, for the value's place.
     fileprivate func nameBeside(_ place: String) -> String? {
-        guard place == "value" || place.hasSuffix(".value") else { return nil }
-        let object = String(place.dropLast(place == "value" ? 5 : 6))
+        guard place == "value" || place.utf8.suffix(6).elementsEqual(".value".utf8) else { return nil }
+        let object = String(Substring(place.utf8.dropLast(place == "value" ? 5 : 6)))
         return ["name", "key", "path"].lazy.compactMap { texts(at: object.member($0)).first }.first
     }
 }

@@ -8,11 +8,12 @@ extension ReceivedRequest {
         let parts = URLParts(url.absoluteString)
         // Without an origin, a path starting with two slashes would name a host.
         let origin = path.hasPrefix("//") ? parts.origin ?? "" : ""
-        let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A").withWildcards)).debugDescription
+        let pattern = (origin + (path.isEmpty ? "/" : path.replacingOccurrences(of: "*", with: "%2A", options: .literal).withWildcards))
+            .debugDescription
         let query = Lines(parts.query)
-        var names: [String] = []
-        for item in parts.query where !names.contains(where: item.name.hasSameBytes) { names.append(item.name) }
-        let items = names.compactMap { name -> String? in
+        var places: Set<String> = []
+        let items = parts.query.map(\.name).compactMap { name -> String? in
+            guard places.insert(name.uniqueSpelling).inserted else { return nil }
             let values = query.texts(at: name.uniqueSpelling)
             guard values.allSatisfy({ redactor.item(name, $0) == $0 }), redactor.redacted(name) == name else { return nil }
             let texts = values.map(\.debugDescription)
@@ -41,8 +42,9 @@ extension ReceivedRequest {
             guard text.utf8.count > 1024 || shown != text else {
                 return ".json(containing: [\(name.debugDescription): \(text.debugDescription)])"
             }
-            let beginning = String(shown.prefix { !"\"\\…".contains($0) && !$0.isNewline }.prefix(100))
-            if !beginning.isEmpty { return ".contains(\(beginning.debugDescription))" }
+            // Up to the first text that JSON may escape.
+            let beginning = shown.unicodeScalars.prefix { $0.value >= 0x20 && !"\"\\/…".unicodeScalars.contains($0) }.prefix(100)
+            if !beginning.isEmpty { return ".contains(\(String(beginning).debugDescription))" }
         }
         return nil
     }
@@ -57,7 +59,7 @@ extension String {
 
     /// The path with a star for each secret segment.
     fileprivate var withWildcards: String {
-        split(separator: "/", omittingEmptySubsequences: false).map { $0.contains("…") ? "*" : $0 }.joined(separator: "/")
+        parts(between: UInt8(ascii: "/")).map { $0.hasScalars("…") ? "*" : $0 }.joined(separator: "/")
     }
 }
 

@@ -139,6 +139,6 @@ private struct NearMiss {
 extension String {
     /// The text with all lines but the first indented.
     fileprivate func indented(by count: Int) -> String {
-        replacingOccurrences(of: "\n", with: "\n" + String(repeating: " ", count: count))
+        replacingOccurrences(of: "\n", with: "\n" + String(repeating: " ", count: count), options: .literal)
     }
 }

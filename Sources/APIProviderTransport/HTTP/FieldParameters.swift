@@ -14,7 +14,9 @@ extension Substring {
             }
         }
         return pieces.map { piece in
-            let parts = piece.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            let parts = piece.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1).map {
+                Substring($0).trimmingCharacters(in: .whitespaces)
+            }
             return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : "")
         }
     }

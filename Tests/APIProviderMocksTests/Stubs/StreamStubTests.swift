@@ -52,6 +52,30 @@ struct StreamStubTests {
         if case .data(let data) = whole[2] { #expect(data == Data("abcdefgh".utf8)) } else { Issue.record("\(whole)") }
     }
 
+    @Test(
+        "An event whose type or identifier would be another line is refused with a sentence, and no part of it is sent",
+        arguments: [("a\nb", ""), ("a\rdata: b", ""), ("a\r\n\u{301}b", ""), ("message", "1\n"), ("message", "1\u{0}2")])
+    func lineBreaks(type: String, id: String) async throws {
+        let event = ServerSentEvent(type: type, data: "c", lastEventID: id)
+        let feed = StreamFeed()
+        feed.send(event)
+        feed.send(ServerSentEvent(data: "d"))
+        for response in [StubResponse.events(from: feed), .events([ServerSentEvent(data: "d"), event])] {
+            let error = await MockURLProtocol.withScope {
+                MockURLProtocol.stub(.get, "/events", respond: response)
+                return await #expect(throws: APIError.self) {
+                    for try await event in try await mocked.request(request).value { Issue.record("\(event)") }
+                }
+            }
+            let reason = error.map { "\($0.underlying ?? $0)" } ?? ""
+            #expect(reason.contains("type and lastEventID cannot contain a line break or a NUL: \(type.debugDescription)"), "\(reason)")
+        }
+        let others = [ServerSentEvent(type: "a b:c", data: "\n", lastEventID: "7 8"), ServerSentEvent(type: "\u{2028}", data: "d")]
+        MockURLProtocol.stub(.get, "/events", respond: .events(others))
+        let found = try await mocked.request(request).value.reduce(into: []) { $0.append($1) }
+        #expect(found.map(\.type) == others.map(\.type) && found.map(\.data) == others.map(\.data))
+    }
+
     @Test("Events and JSON lines come one by one", arguments: Way.allCases)
     func eventsAndLines(_ way: Way) async throws {
         let sent = [ServerSentEvent(data: "a\nb"), ServerSentEvent(type: "add", data: "c", lastEventID: "7")]

@@ -108,8 +108,10 @@ actor Control {
     /// The requests without secrets, the oldest first: those with the `path` and the `method` in the query.
     private func list(_ requests: [ReceivedRequest], _ parameters: [String: [String]]) throws -> ServerResponse {
         let paths = parameters["path"], method = try parameters["method"].map { try Method(checking: $0[0]) }
-        guard paths?[0].hasPrefix("/") != false else { throw ServerError("The \"path\" does not begin with a slash.") }
-        let found = requests.filter { paths?.contains($0.path) != false && $0.method == method ?? $0.method }
+        guard paths?[0].utf8.starts(with: "/".utf8) != false else { throw ServerError("The \"path\" does not begin with a slash.") }
+        let found = requests.filter { request in
+            paths?.contains { $0.utf8.elementsEqual(request.path.utf8) } != false && request.method == method ?? request.method
+        }
         let shown = found.map { request -> JSON in
             let (url, headers, body) = request.redacted(maximumBodySize: Self.maximumShownBodySize)
             var members: [String: JSON] = [

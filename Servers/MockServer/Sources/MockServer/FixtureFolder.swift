@@ -19,13 +19,13 @@ package struct FixtureFolder: Sendable {
         let folder = self
         mock.stub(
             "the fixtures of \(root.lastPathComponent)", where: { $0.isForFixture && folder.hasAnswer(to: $0.path) }, isOptional: true,
-            respond: .handler { (try? folder.response("\($0.path.dropFirst()).json", 200, [:])) ?? .status(404) })
+            respond: .handler { (try? folder.response($0.path.fixture, 200, [:])) ?? .status(404) })
     }
 
     /// Whether there is a fixture for a path, or the path leads out of the folder. No file has a name with two slashes.
     private func hasAnswer(to path: String) -> Bool {
-        guard !path.contains("//") else { return false }
-        do { return try file(at: "\(path.dropFirst()).json") != nil } catch { return true }
+        guard path.range(of: "//", options: .literal) == nil else { return false }
+        do { return try file(at: path.fixture) != nil } catch { return true }
     }
 
     /// The answer with a file, which is read while it is sent; `nil` if there is none.
@@ -58,13 +58,20 @@ package struct FixtureFolder: Sendable {
     /// - Throws: A sentence, if the path leads out of the folder.
     private func file(at path: String) throws -> URL? {
         let file = root.appendingPathComponent(path).resolvingSymlinksInPath()
-        let isWithin = file.path.hasPrefix(root.path.hasSuffix("/") ? root.path : "\(root.path)/")
-        guard !path.hasPrefix("/"), !path.contains("\0"), !path.split(separator: "/").contains(".."), isWithin else {
+        // By bytes: with a combining mark behind it, a slash is another character.
+        let isWithin = file.path.utf8.starts(with: (root.path.hasSuffix("/") ? root.path : "\(root.path)/").utf8)
+        let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { String(Substring($0)) }
+        guard names[0] != "", !path.contains("\0"), !names.contains(".."), isWithin else {
             throw ServerError("A fixture is a file in the folder that the server was started with.")
         }
         // Reading a pipe would wait for its writer.
         return (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true ? file : nil
     }
+}
+
+extension String {
+    /// The fixture for this path of a request.
+    fileprivate var fixture: String { "\(Substring(utf8.dropFirst())).json" }
 }
 
 extension ReceivedRequest {

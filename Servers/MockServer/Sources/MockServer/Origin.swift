@@ -38,8 +38,8 @@ struct Origin: Sendable {
 
     /// A `Set-Cookie` that a client of another host, without TLS, keeps. A cookie with a prefix in its name cannot be one.
     func localized(cookie: String) -> String {
-        let parts = cookie.split(separator: ";", omittingEmptySubsequences: false)
-        let hasPrefix = ["__host-", "__secure-"].contains { parts[0].lowercased().hasPrefix($0) }
+        let parts = cookie.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map { Substring($0) }
+        let hasPrefix = ["__host-", "__secure-"].contains { parts[0].lowercased().utf8.starts(with: $0.utf8) }
         let attributes = parts.map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
         let isSecure = !hasPrefix && attributes.dropFirst().contains("secure")
         let kept = zip(parts, attributes).enumerated().filter { index, part in

@@ -6,7 +6,7 @@ extension String {
     /// A sentence is advice by its beginning alone: the words of Swift may also be those of a path, a file or a body.
     package var withoutSwift: String {
         let lines = split(separator: "\n", omittingEmptySubsequences: false).map { line -> String in
-            guard !line.hasPrefix("    ") else {
+            guard !line.utf8.starts(with: "    ".utf8) else {
                 return line.hasPrefix("    MockURLProtocol.stub(") ? "" : line.replacingOccurrences(of: Self.encoder, with: "")
             }
             let sentences = line.replacingOccurrences(of: ". ", with: ".\n").components(separatedBy: "\n")

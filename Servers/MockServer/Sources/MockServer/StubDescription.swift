@@ -35,7 +35,7 @@ package struct StubDescription: Decodable, Sendable {
     /// - Throws: A sentence that names the member which is wrong.
     func add(to mock: MockURLProtocol.Type, id: Int, _ fixtures: FixtureFolder?) throws -> Stub {
         guard let path else { throw ServerError("The stub has no \"path\".") }
-        guard path.hasPrefix("/") || path.lowercased().hasPrefix("http") else {
+        guard path.utf8.starts(with: "/".utf8) || path.lowercased().hasPrefix("http") else {
             throw ServerError("The \"path\" of the stub does not begin with a slash.")
         }
         guard let response else { throw ServerError("The stub has no \"response\".") }

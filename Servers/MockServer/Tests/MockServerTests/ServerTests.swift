@@ -79,6 +79,54 @@ private let origin = "https://api.github.com"
         }
     }
 
+    /// Swift compares characters, and a mark beside a slash makes both one character.
+    @Test("Paths are compared by bytes, also beside combining marks", arguments: ["\u{301}", "\u{FE0F}", "\u{200D}", "\u{600}"])
+    func pathsAreComparedByBytes(mark: String) async throws {
+        let escaped = mark.utf8.map { "%" + String($0, radix: 16) }.joined()
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder.appendingPathComponent("a\(mark)"), withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for name in ["user.json", "\(mark)file.json", "a\(mark)/\(mark)b.json"] {
+            try Data("\"\(name)\"".utf8).write(to: folder.appendingPathComponent(name))
+        }
+        var options = MockServer.Options()
+        options.fixtures = try FixtureFolder(folder)
+        try await MockServer.run(for: origin, options: options, setUp: { [options] in options.fixtures?.addStub(to: $0) }) { server in
+            let client = Client(url: server.url)
+            for name in ["\(mark)file", "a\(mark)/\(mark)b"] {
+                let response = try await client.get("/\(name.replacingOccurrences(of: mark, with: escaped, options: .literal))")
+                #expect(response.status == 200 && response.text.utf8.elementsEqual("\"\(name).json\"".utf8), "\(response)")
+            }
+            let headers = ["Content-Type": "application/json"]
+            let stub = Data(#"{"path": "/\#(mark)stub", "response": {"text": "é"}}"#.utf8)
+            let added = try await client.send("POST", "/__mock/stubs", headers: headers, body: stub)
+            let text = try await client.get("/\(escaped)stub").text
+            #expect(added.status == 201 && text == "é")
+            let found = try await client.get("/__mock/requests?path=/\(escaped)stub").text
+            let others = try await client.get("/__mock/requests?path=/stub").text
+            #expect(found.contains("stub") && others.contains("[]"))
+            for path in ["/\(escaped)user", "//\(escaped)file"] {
+                let response = try await client.get(path)
+                #expect(response.status == 501, "\(response)")
+            }
+            server.mock.reset()
+        }
+    }
+
+    @Test(
+        "Requests to the two normal forms of a path are two paths", arguments: [("caf%C3%A9", "cafe%CC%81"), ("cafe%CC%81", "caf%C3%A9")])
+    func normalForms(one: String, other: String) async throws {
+        try await MockServer.run(for: origin) { server in
+            server.mock.stub(.get, "/*", respond: .status(200, headers: ["Set-Cookie": "a=b\u{600}; Domain=api.github.com; Secure"]))
+            let client = Client(url: server.url)
+            let cookie = try await client.get("/\(one)").headers["Set-Cookie"] ?? ""
+            #expect(cookie.hasPrefix("a=b") && !cookie.contains("Domain") && !cookie.contains("Secure"), "\(cookie)")
+            let found = try await client.get("/__mock/requests?path=/\(one)").text
+            let others = try await client.get("/__mock/requests?path=/\(other)").text
+            #expect(found.contains("GET") && others.contains("[]"))
+        }
+    }
+
     @Test("A failure of a stub ends the connection without an answer") func aFailureOfAStubEndsTheConnection() async throws {
         try await MockServer.run(for: origin) { server in
             server.mock.stub(.get, "/user", respond: .failure(URLError(.notConnectedToInternet)))
