@@ -40,9 +40,7 @@ enum Matcher: Sendable {
         case .method(let method): request.request.method == method
         case .path(let pattern): pattern.matches(request.url.segments)
         case .origin(let origin): request.url.origin == origin
-        case .query(let name, let values):
-            request.query.texts(at: name).contains(inOrder: values)
-                || request.hasPlus && request.formQuery.texts(at: name).contains(inOrder: values)
+        case .query(let name, let values): request.hasQuery(name, values)
         case .header(let name, let value): request.request.headers[name]?.hasSameBytes(as: value) == true
         case .cookies(let pairs): pairs.values.keys.allSatisfy { request.hasCookies(pairs, at: $0) }
         case .body(let matcher): matcher.matches(request.body)
@@ -70,7 +68,7 @@ extension RequestLines {
 
 extension [String] {
     /// Whether this array contains `others` in order.
-    fileprivate func contains(inOrder others: [String]) -> Bool {
+    func contains(inOrder others: [String]) -> Bool {
         var rest = others[...]
         for element in self where rest.first?.hasSameBytes(as: element) == true { rest.removeFirst() }
         return rest.isEmpty

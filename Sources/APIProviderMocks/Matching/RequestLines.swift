@@ -9,8 +9,10 @@ final class RequestLines {
     private(set) lazy var query = Lines(url.query)
     /// With `+` as a space, as in URLs of browsers and many HTTP clients.
     private(set) lazy var formQuery = Lines(url.formQuery)
-    /// Whether the two readings of the query differ.
-    private(set) lazy var hasPlus = url.text.query?.utf8.contains(UInt8(ascii: "+")) ?? false
+    /// The query, in two readings if they differ.
+    private lazy var queries = url.text.query?.utf8.contains(UInt8(ascii: "+")) == true ? [query, formQuery] : [query]
+    /// For each asked name, the values in each reading, and as a set: thousands of items may be compared with thousands of stubs.
+    private var queryValues: [String: [(values: [String], set: Set<String>)]] = [:]
     private(set) lazy var cookies = Lines(cookies: request.headers["Cookie"] ?? "")
     private(set) lazy var body = BodyLines(request.body, type: request.headers["Content-Type"] ?? "")
     private var known: [ObjectIdentifier: Bool] = [:]
@@ -18,6 +20,13 @@ final class RequestLines {
     init(_ request: ReceivedRequest) { (self.request, url) = (request, URLParts(request.url.absoluteString)) }
 
     func meets(_ condition: Condition<ReceivedRequest>) -> Bool { condition.isMet(by: request, &known) }
+
+    /// Whether the query has these values of `name` in order, maybe among others.
+    func hasQuery(_ name: String, _ values: [String]) -> Bool {
+        let readings = queryValues[name] ?? queries.map { ($0.texts(at: name), Set($0.texts(at: name))) }
+        queryValues[name] = readings
+        return readings.contains { values.allSatisfy($0.set.contains) && $0.values.contains(inOrder: values) }
+    }
 }
 
 /// A body or multipart part, for comparison with stubs.

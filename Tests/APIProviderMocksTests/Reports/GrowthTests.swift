@@ -27,6 +27,20 @@ struct GrowthTests {
         #expect(last < 10)
     }
 
+    @Test("A query of thousands of items is read once, however many stubs it does not match", .longComputing)
+    func queries() {
+        let items = (0..<3_000).map { "id=\($0)" }.joined(separator: "&")
+        func seconds(_ count: Int) -> Double {
+            MockURLProtocol.withScope {
+                let provider = mocked
+                for number in 0..<count { MockURLProtocol.stub(.get, "/items", query: ["id": -number - 1], respond: .status(200)) }
+                let request = Endpoint<Void>(.get, .url(URL(string: "\(example)/items?\(items)&a=+") ?? example))
+                return (0..<2).map { _ in cpuSeconds { _ = provider.request(request).subscribe { _ in } } }.min() ?? 0
+            }
+        }
+        #expect(seconds(1_000) < 2 * seconds(20))
+    }
+
     @Test("The report names the newer stub that has answered for the first hundred stubs that were never used")
     func newerStubs() throws {
         let report = try MockURLProtocol.withScope {
