@@ -109,7 +109,7 @@ extension Recording {
             StandardError.print(warning)
             #endif
         }
-        let mock = MockURLProtocol.scopeClass
+        let mock = MockURLProtocol.protocolClass
         try await run(
             mode, test: test.name, at: "\(place.fileID.split(separator: "/").last ?? ""):\(place.line)", hasFailed: { mock.hasTestFailed },
             warn: warn

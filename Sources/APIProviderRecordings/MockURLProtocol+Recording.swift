@@ -47,7 +47,7 @@ extension MockURLProtocol {
         isolation: isolated (any Actor)? = #isolation, operation: () async throws -> R
     ) async throws -> R {
         let recording = Recording(name, options, from: transport, filePath: filePath)
-        let outer = scopeClass
+        let outer = protocolClass
         return try await withScope(name ?? function, isolation: isolation) {
             _ = isolation
             return try await recording.run(

@@ -60,7 +60,7 @@ public struct MockNetworkTrait: TestTrait, SuiteTrait, TestScoping {
     ) async throws {
         try await MockURLProtocol.withScope(test.displayName ?? test.name) {
             #if compiler(>=6.2)
-            let mock = MockURLProtocol.scopeClass
+            let mock = MockURLProtocol.protocolClass
             let issues: IssueHandlingTrait = .compactMapIssues { issue in
                 // An issue outside every test, as in a subscription's callback, reaches all running tests, and the runner, which reports
                 // the issue.

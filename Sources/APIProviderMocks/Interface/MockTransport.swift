@@ -23,7 +23,7 @@ public struct MockTransport: Transport {
     /// - Parameter scheduler: Delivers answers with a delay, and timeouts. By default, a background queue. With a scheduler that runs
     ///   actions at once, delays take no time, and silence never times out. An endpoint's `timeout(_:)` then fails at once.
     public init(scheduler: (any Scheduler)? = nil) {
-        let (mock, scheduler) = (MockURLProtocol.scopeClass, scheduler ?? ProtocolPlayer.delayScheduler)
+        let (mock, scheduler) = (MockURLProtocol.protocolClass, scheduler ?? ProtocolPlayer.delayScheduler)
         self.scheduler = scheduler
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil

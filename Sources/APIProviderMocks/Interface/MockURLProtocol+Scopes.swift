@@ -54,17 +54,17 @@ extension MockURLProtocol {
         scope.mayBeInOtherConfigurations.withLock { $0 = true }
         // In a task that outlives the scope.
         if scope.contents.withLock(\.isEnded) { LiveScopes.keepEnded(scope) }
-        return scopeClass
+        return protocolClass
     }
 
     /// ``current``, for callers that add the class to no configuration.
-    package static var scopeClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
+    package static var protocolClass: MockURLProtocol.Type { scope.protocolClass as? MockURLProtocol.Type ?? MockURLProtocol.self }
 
     /// A configuration for sessions answered by this scope: ephemeral, without a cache, and with ``current`` as the only protocol class. On
     /// Apple's systems, `usesClassicLoadingMode` is `true`, because the newer loader may not ask protocol classes.
     public static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.protocolClasses = [scopeClass]
+        configuration.protocolClasses = [protocolClass]
         configuration.useProtocolClasses()
         // The mock's answers must not be cached. On Linux, a cancelled task of a session with a cache also ends the process.
         configuration.urlCache = nil
@@ -73,14 +73,11 @@ extension MockURLProtocol {
         return configuration
     }
 
-    /// This class's scope; `nil` after the scope's end.
-    static var liveScope: Scope? { self == MockURLProtocol.self ? Scope.process : LiveScopes.scope(of: self) }
-
     /// Notes the use of an ended scope's session or provider in the caller's scope: in an XCTest, the process's.
     ///
     /// - Parameter time: The request's time, for the process's scope: an older request does not belong to the current test.
     static func noteUseOfEndedScope(at time: DispatchTime? = nil) {
-        guard liveScope == nil else { return }
+        guard LiveScopes.scope(of: self) == nil else { return }
         let process = time.map { Scope.process.belongsToCurrentTest($0) } == true ? Scope.process : nil
         (Scope.current ?? process)?.record(LiveScopes.endedScopeFailure(of: self))
     }

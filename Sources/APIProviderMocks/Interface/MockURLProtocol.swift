@@ -51,7 +51,7 @@ public class MockURLProtocol: URLProtocol {
 
     private func makeAnswer(_ context: LoadingContext) {
         if let unsupportedTaskError {
-            Self.liveScope?.record(unsupportedTaskError)
+            LiveScopes.scope(of: Self.self)?.record(unsupportedTaskError)
             return player.play(.failure(unsupportedTaskError), context)
         }
         var sent = requestWithBody
@@ -61,7 +61,7 @@ public class MockURLProtocol: URLProtocol {
             if let task { sent.secrets = task.requestSecrets }
         } else {
             if let error = sent.sessionError { return player.play(.failure(error), context) }
-            if Self.liveScope?.mayHaveHiddenSettings == true { addSessionSettings(to: &sent) }
+            if LiveScopes.scope(of: Self.self)?.mayHaveHiddenSettings == true { addSessionSettings(to: &sent) }
         }
         let time = mark == TaskMark.late ? DispatchTime(uptimeNanoseconds: 0) : creationTime
         let (runsUserCode, answer) = Self.receive(sent, madeAt: time)
@@ -76,7 +76,7 @@ public class MockURLProtocol: URLProtocol {
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
         let time = request.context?.subscriptionTime ?? time
-        if let scope = liveScope { return scope.receive(request, madeAt: time) }
+        if let scope = LiveScopes.scope(of: self) { return scope.receive(request, madeAt: time) }
         noteUseOfEndedScope(at: time)
         let failure = LiveScopes.endedScopeFailure(of: self, request)
         return (false, { .failure(failure) })
@@ -90,7 +90,7 @@ extension MockURLProtocol: MockProtocol {
         let mock: MockURLProtocol.Type = self
         return { request in
             mock.noteUseOfEndedScope()
-            let isLate = request.context.map { mock.liveScope?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
+            let isLate = request.context.map { LiveScopes.scope(of: mock)?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
             return isLate ? TaskMark.late : TaskMark.current
         }
     }

@@ -5,7 +5,7 @@ package import Foundation
 ///
 /// Checks the whole grammar in linear time, without building values and without recursion, so neither long nor deep text does harm.
 package struct JSONTokens {
-    package enum Kind: Sendable {
+    enum Kind: Sendable {
         case beginObject, endObject, beginArray, endArray
         /// A member's name and the colon after it.
         case name
@@ -13,7 +13,7 @@ package struct JSONTokens {
     }
 
     package struct Token: Sendable {
-        package let kind: Kind
+        let kind: Kind
         /// Strings and names include their quotes.
         package let range: Range<Int>
     }
@@ -37,7 +37,7 @@ package struct JSONTokens {
     }
 
     /// The number of open brackets.
-    package var depth: Int { open.count }
+    var depth: Int { open.count }
 
     /// The next token; `nil` at the end.
     package mutating func next() throws(Invalid) -> Token? {
@@ -175,7 +175,7 @@ extension JSONTokens {
     /// A string's or name's content, decoded.
     ///
     /// A lone surrogate becomes U+FFFD.
-    package func text(of token: Token) -> String {
+    func text(of token: Token) -> String {
         let inner = bytes[(token.range.lowerBound + 1)..<(token.range.upperBound - 1)]
         let hasEscape = inner.withUnsafeBytes { inner in inner.baseAddress.flatMap { memchr($0, 0x5C, inner.count) } != nil }
         guard hasEscape else { return String(decoding: inner, as: UTF8.self) }

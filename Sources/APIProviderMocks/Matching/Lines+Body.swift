@@ -106,7 +106,7 @@ extension Lines {
 
 extension Lines {
     /// Reads a form (`application/x-www-form-urlencoded`).
-    package init(form body: Data) {
+    init(form body: Data) {
         let text = String(decoding: body, as: UTF8.self)
         var values: [String: [Value]] = [:]
         for (name, value, range) in text[...].utf8.formItems {
@@ -119,7 +119,7 @@ extension Lines {
 
     /// Reads the parts of a `multipart/form-data` body. A part's place is the name, or else the number. Inside are the file name and each
     /// header field but `Content-Disposition` and `Content-Length`.
-    package init(_ multipart: Multipart) {
+    init(_ multipart: Multipart) {
         var values: [String: [Value]] = [:]
         for (index, part) in multipart.parts.enumerated() {
             let place = part.name.map { "".member($0) } ?? "".element(index)
@@ -144,7 +144,7 @@ extension Lines {
     /// Reads XML elements. A second element with the same name gets a number: `item`, `item[1]`. An attribute is at `item@id`. White space
     /// around text, comments, and the order of differently named elements do not count. `nil` for anything but XML in UTF-8, for a document
     /// type declaration, and for more than 100 levels.
-    package init?(xml body: Data) {
+    init?(xml body: Data) {
         // Declared entities may take minutes to resolve.
         guard let text = String(data: body, encoding: .utf8), !text.hasScalars("<!DOCTYPE") else { return nil }
         let parser = XMLParser(data: body)

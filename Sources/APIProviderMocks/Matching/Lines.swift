@@ -45,7 +45,7 @@ package struct Lines: Sendable, Hashable {
 
     /// Whether these lines contain `others`, with the same values. An object may have more members, but an array needs the same number of
     /// elements.
-    package func contains(_ others: Lines) -> Bool { others.values.allSatisfy { values[$0] == $1 } }
+    func contains(_ others: Lines) -> Bool { others.values.allSatisfy { values[$0] == $1 } }
 
     /// The places with different values in `other`, in order. An object or array stands for everything inside if the other side has another
     /// kind.

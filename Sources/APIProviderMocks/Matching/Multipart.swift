@@ -1,25 +1,25 @@
 import APIProvider
-package import Foundation
+import Foundation
 
 /// A multipart body's parts (RFC 2046, section 5.1).
-package struct Multipart: Sendable {
-    package struct Part: Sendable {
+struct Multipart: Sendable {
+    struct Part: Sendable {
         /// `nil` without a name, as in bodies other than forms.
-        package let name: String?
+        let name: String?
         /// The header fields, with lowercase names. `filename` replaces `Content-Disposition`.
-        package let fields: [(name: String, value: String)]
-        package let content: Data
+        let fields: [(name: String, value: String)]
+        let content: Data
         /// The content's place in the body.
-        package let range: Range<Int>
+        let range: Range<Int>
 
-        package var type: String? { fields.first { $0.name == "content-type" }?.value }
+        var type: String? { fields.first { $0.name == "content-type" }?.value }
     }
 
-    package private(set) var parts: [Part] = []
+    private(set) var parts: [Part] = []
 
     /// - Parameter type: The `Content-Type`, with the boundary.
     /// - Returns: `nil` for a body without the boundary at the beginning or end.
-    package init?(_ body: Data, type: String) {
+    init?(_ body: Data, type: String) {
         var parameters = type[...]
         guard let boundary = parameters.takeParameters().first(where: { $0.name == "boundary" })?.value else { return nil }
         let (body, delimiter, lineBreak) = (Data(body), Data("--\(boundary)".utf8), Data("\r\n".utf8))

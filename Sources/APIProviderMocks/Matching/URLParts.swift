@@ -4,7 +4,7 @@ package import Foundation
 /// A URL's parts, normalized for comparison: decoded, with a lowercase host, and without a default port.
 package struct URLParts: Sendable {
     /// The path segments. After a final slash, the last is empty.
-    package let segments: [String]
+    let segments: [String]
     let text: URIReference
 
     /// Reads a URL, or a reference without an origin.
@@ -74,5 +74,5 @@ extension Substring.UTF8View {
 
 extension [String] {
     /// These segments' path. A slash within a segment appears as `%2F`, because such a slash matches no separator.
-    package var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F", options: .literal) }.joined(separator: "/") }
+    var path: String { "/" + map { $0.replacingOccurrences(of: "/", with: "%2F", options: .literal) }.joined(separator: "/") }
 }

@@ -11,7 +11,7 @@ package struct Answer: Sendable {
     /// In seconds.
     var delay: TimeInterval = 0
     /// `nil` for a failure, or after its delivery.
-    package var head: HTTPURLResponse?
+    var head: HTTPURLResponse?
     var steps: ArraySlice<StubResponse.Step> = []
     var feed: StreamFeed?
     /// Set for a later answer; the rest is then unused. The closure delivers the answer on any thread. Dispose the result to cancel.
@@ -53,10 +53,10 @@ package struct Answer: Sendable {
     // MARK: - The parts
 
     /// The body's pieces; empty without a body.
-    package var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
+    var chunks: [Data] { steps.compactMap { if case .data(let chunk) = $0 { chunk } else { nil } } }
 
     /// The final error.
-    package var failure: (any Error)? {
+    var failure: (any Error)? {
         for step in steps { if case .failure(let error) = step { return error } }
         return nil
     }
@@ -120,7 +120,7 @@ package struct Answer: Sendable {
     }
 
     /// The same answer, but with a timeout after `timeout` seconds of silence.
-    package func timingOut(after timeout: TimeInterval) -> Answer {
+    func timingOut(after timeout: TimeInterval) -> Answer {
         guard timeout > 0 else { return self }
         if delay > timeout { return Answer(delay: timeout, steps: [.failure(URLError(.timedOut))], feed: feed) }
         var silence: TimeInterval = 0

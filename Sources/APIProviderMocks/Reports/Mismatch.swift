@@ -3,7 +3,7 @@ import Foundation
 
 /// A stub's expectation and the request's value, as two different lines.
 package struct Mismatch {
-    package let name: String
+    let name: String
     package private(set) var expected: String
     package private(set) var actual: String
 

@@ -59,8 +59,11 @@ enum LiveScopes {
         state.withLock { $0.ended[ObjectIdentifier(protocolClass)] = scope }
     }
 
-    /// A class's scope; `nil` after the scope's end.
-    static func scope(of protocolClass: URLProtocol.Type) -> Scope? { state.withLock { $0.scopes[ObjectIdentifier(protocolClass)] } }
+    /// A class's scope; `nil` after the scope's end. A class without a scope is the process's.
+    static func scope(of protocolClass: URLProtocol.Type) -> Scope? {
+        let id = ObjectIdentifier(protocolClass)
+        return state.withLock { $0.names[id] == nil ? Scope.process : $0.scopes[id] }
+    }
 
     /// A class's ended scope, with its requests if a test knows the class.
     static func endedScope(of protocolClass: URLProtocol.Type) -> Scope {

@@ -171,11 +171,8 @@ final class Scope: Sendable {
         let stubs = contents.withLock(\.stubs)
         lazy var lines = RequestLines(request)
         for index in stubs.indices.reversed() where stubs[index].matches(lines) {
-            switch contents.withLock({ $0.use(stubs[index], at: index, for: request) }) {
-            case .answer(let factory, let request): return (factory, request, stubs[index])
-            case .exhausted: return failure(of: lines)
-            case .usedUp: continue
-            }
+            guard let (factory, request) = contents.withLock({ $0.use(stubs[index], at: index, for: request) }) else { continue }
+            return factory.map { ($0, request, stubs[index]) } ?? failure(of: lines)
         }
         let (sources, defaultAnswer) = contents.withLock { ($0.sources, $0.defaultAnswer) }
         var reason: String?
@@ -226,27 +223,22 @@ final class Scope: Sendable {
 }
 
 extension Scope.Contents {
-    /// A matching stub's result.
-    fileprivate enum Use {
-        case answer(ResponseFactory, ReceivedRequest)
-        /// Its sequence has ended.
-        case exhausted
-        /// The stub was used `times` times, or removed.
-        case usedUp
-    }
-
-    /// Counts a use of `stub` by `request`.
-    fileprivate mutating func use(_ stub: Stub, at index: Int, for request: ReceivedRequest) -> Use {
+    /// Counts a use of the matching `stub` by `request`.
+    ///
+    /// - Returns: No factory if the stub's sequence has ended; `nil` if the stub was used `times` times, or removed.
+    fileprivate mutating func use(
+        _ stub: Stub, at index: Int, for request: ReceivedRequest
+    ) -> (factory: ResponseFactory?, request: ReceivedRequest)? {
         // An earlier stub may have been removed.
         let isUnmoved = stubs.indices.contains(index) && stubs[index].id == stub.id
         guard let index = isUnmoved ? index : stubs.firstIndex(where: { $0.id == stub.id }), uses[index] < stub.times else {
-            return .usedUp
+            return nil
         }
-        guard let factory = stub.response.factory(after: uses[index]) else { return .exhausted }
+        guard let factory = stub.response.factory(after: uses[index]) else { return (nil, request) }
         uses[index] += 1
         var request = request
         request.stub = stub.id
         requests.append(request)
-        return .answer(factory, request)
+        return (factory, request)
     }
 }
