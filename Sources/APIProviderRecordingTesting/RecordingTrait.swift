@@ -85,6 +85,10 @@ extension SuiteTrait where Self == MockNetworkTrait {
     /// Unavailable: a recording is one test's.
     @available(*, unavailable, message: "A recording is one test's. Write the trait at each test.")
     public static func mockNetwork(recording: some Any, _ options: RecordingOptions = RecordingOptions()) -> Self { .mockNetwork }
+
+    /// Unavailable: a recording is one test's.
+    @available(*, unavailable, message: "A recording is one test's. Write the trait at each test.")
+    public static func mockNetwork(recording options: RecordingOptions) -> Self { .mockNetwork }
 }
 
 // MARK: - Recordings

@@ -10,6 +10,11 @@ struct RecordingOfASuite {
     @Test(.mockNetwork(recording: .shop)) func cart() {}
 }  // error: is unavailable: A recording is one test's. Write the trait at each test.
 
+@Suite(.mockNetwork(recording: .shop))  // error: is unavailable: A recording is one test's. Write the trait at each test.
+struct RecordingOfASuiteByOptions {
+    @Test func page() {}
+}  // error: is unavailable: A recording is one test's. Write the trait at each test.
+
 extension RecordingOptions {
     static let shop = RecordingOptions(hiding: ["card"])
 }
