@@ -36,8 +36,9 @@ extension Lines {
     /// A `Cookie`'s pairs (RFC 6265, section 4.2).
     init(cookies text: String) {
         let pairs = text.utf8.split(separator: UInt8(ascii: ";")).map { pair in
-            let parts = Substring(pair).parts(between: UInt8(ascii: "=")).map { $0.trimmingCharacters(in: .whitespaces) }
-            return URLQueryItem(name: parts[0], value: parts.dropFirst().joined(separator: "="))
+            let parts = Substring(pair).parts(between: UInt8(ascii: "="))
+            let texts = [String(parts[0]), parts.dropFirst().joined(separator: "=")].map { $0.trimmingCharacters(in: .whitespaces) }
+            return URLQueryItem(name: texts[0], value: texts[1])
         }
         self.init(pairs, prefix: "cookie ")
     }

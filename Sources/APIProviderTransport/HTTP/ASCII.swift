@@ -11,7 +11,9 @@ extension String {
 
 extension StringProtocol {
     /// Whether both have the same bytes. `==` compares characters: an `é` with one scalar equals one with two.
-    package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
+    ///
+    /// `@inlinable`, because a generic function of another module is not specialized, and a mock compares many paths.
+    @inlinable package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 
     /// Whether these scalars occur. For `contains`, a combining mark makes the last one another character.
     package func hasScalars(_ text: String) -> Bool { range(of: text, options: .literal) != nil }
