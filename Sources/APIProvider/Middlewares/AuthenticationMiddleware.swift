@@ -3,8 +3,6 @@ public import MiniRx
 
 /// Adds a credential to each request, and refreshes the credential after a rejection or before the expiry.
 ///
-/// For a bearer token, the credential is a `String`:
-///
 /// ```swift
 /// let authentication = AuthenticationMiddleware(token: keychain.accessToken) { _ in
 ///     login.request(RefreshRequest(refreshToken: keychain.refreshToken))
@@ -16,51 +14,18 @@ public import MiniRx
 /// authentication.credential = nil  // after sign-out
 /// ```
 ///
-/// The credential may also be your own type, such as a pair of tokens. <doc:StayingSignedIn> shows a program without and with the
-/// middleware. The refresh may be `async`, too.
+/// The credential is sent only to its hosts: by default, to the origin of the base URL. It may also be your own type, such as a pair of
+/// tokens.
 ///
-/// ### The refresh
+/// All requests rejected at the same time wait for one refresh, and are then sent once more. If the refresh fails, they fail with the same
+/// error. Without a `refresh`, the caller gets each 401, and requests without a credential are sent as they are.
 ///
-/// After many rejections at the same time, there is one refresh, and each request is sent once more with the new credential. A request in
-/// flight during the refresh, and rejected later, is also sent once more, without another refresh.
+/// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Give it a timeout, because all
+/// requests wait for its end.
 ///
-/// If the refresh fails, all waiting requests fail with the same error, and so do requests sent before and rejected later. The next request
-/// tries again. A waiting request fails after the `timeoutInterval`, by default after 60 seconds. A refresh continues even if no request
-/// waits anymore, because the server may already have replaced the credential. Give the refresh a timeout, because all requests wait for
-/// its end.
+/// A request belongs to the user signed in at the subscription. After sign-out, an unsent request fails with ``APIError/signedOut``.
 ///
-/// A refreshed credential counts as valid for a minute, whatever `expiry` says: the device's clock may be wrong.
-///
-/// With a `leeway`, a credential is refreshed that long before the `expiry`. If this early refresh fails, no request fails: the credential
-/// is used until the expiry or a rejection, and the next request after ten seconds starts another refresh.
-///
-/// If the server also rejects the new credential, the caller gets that response, and for a minute no rejection starts another refresh. So
-/// an endpoint that always answers 401 does not cause a refresh for each request.
-///
-/// The caller also gets the rejection of:
-///
-/// - a request that lost the credential on a redirect,
-/// - a redirected request that is not idempotent,
-/// - a request of a signed-out user.
-///
-/// ### Which requests get the credential
-///
-/// The credential is sent only to its hosts, and over `http` only if the base URL is `http`. Requests to other hosts, and endpoints with
-/// `.option(\.isAuthenticated, false)`, are sent without a credential.
-///
-/// A redirect to another origin drops the credential, even if both are in `hosts`, unless a middleware before this one, such as
-/// `CacheMiddleware`, follows the redirect. A 401's ``APIError/description`` names the origin that redirected.
-///
-/// A request belongs to the user signed in at the subscription. After sign-out, an unsent request fails with ``APIError/signedOut``. A
-/// request in flight still gets the response, and is not sent again.
-///
-/// ### The provider of the refresh
-///
-/// Send the refresh through a provider without this middleware, or with `.option(\.isAuthenticated, false)`. Otherwise the refresh waits
-/// for itself, and fails with an error that says so or, on another task or thread, with a timeout.
-///
-/// A ``ConcurrencyLimitMiddleware`` stands after this middleware in the list. For a refresh with several requests, use
-/// `Single.create(priority:work:)`, which sends them from one task.
+/// <doc:StayingSignedIn> shows a program without and with the middleware, and has the exceptions.
 public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     private let credentials: CredentialStore<Credential>
     private let hosts: AllowedHosts
@@ -113,13 +78,28 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         }
     }
 
+    /// Creates a middleware without a refresh: the caller gets each 401. Without a credential, requests are sent as they are.
+    ///
+    /// - Parameters:
+    ///   - credential: The first credential.
+    ///   - hosts: The credential's hosts: `["api.example.com"]`. By default, the base URL's scheme, host and port. A provider without a
+    ///     base URL needs hosts.
+    ///   - apply: Adds a credential to a request. Errors, logs and recordings hide the headers set here. If the closure throws, the request
+    ///     fails with that error. If the closure adds nothing, the request fails, too. Called for each sent request, on any thread.
+    public convenience init(
+        _ credential: Credential? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void
+    ) {
+        self.init(credential, hosts: hosts, scheduler: ConcurrentDispatchQueueScheduler(qos: .default), apply: apply, refresh: nil)
+    }
+
     /// Creates a middleware with a scheduler for the timeouts of waiting requests, and with a clock.
     package init(
         _ credential: Credential?, hosts: Set<String>? = nil, scheduler: any Scheduler, now: @escaping @Sendable () -> Date = { Date() },
         apply: @escaping @Sendable (_ credential: Credential, inout PreparedRequest) throws -> Void,
         expiry: @escaping @Sendable (_ credential: Credential) -> Date? = { _ in nil }, leeway: TimeInterval = 0,
         isRejected: @escaping @Sendable (_ response: APIResponse) throws -> Bool = { $0.statusCode == 401 },
-        refresh: @escaping @Sendable (_ expired: Credential?) -> Single<Credential>
+        refresh: (@Sendable (_ expired: Credential?) -> Single<Credential>)?
     ) {
         credentials = CredentialStore(credential, scheduler: scheduler, refresh: refresh)
         self.hosts = AllowedHosts(hosts, of: "AuthenticationMiddleware")
@@ -159,8 +139,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     ) -> Single<VersionedCredential<Credential>> {
         credential(signOutCount: signOutCount, after: expired, for: request).flatMap { [self] credential in
             // A new credential is sent before another refresh, whatever the expiry.
-            guard expired.map({ $0.version == credential.version }) ?? true, let date = expiry(credential.value), date - leeway <= now(),
-                credentials.markExpired(credential, isEarly: now() < date)
+            guard expired.map({ $0.version == credential.version }) ?? true, let date = credential.value.flatMap(expiry),
+                date - leeway <= now(), credentials.markExpired(credential, isEarly: now() < date)
             else { return .just(credential) }
             return unexpiredCredential(signOutCount: signOutCount, after: credential, for: request)
         }
@@ -206,7 +186,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
         }
     }
 
-    private func applying(_ credential: Credential, to request: PreparedRequest) throws -> PreparedRequest {
+    private func applying(_ credential: Credential?, to request: PreparedRequest) throws -> PreparedRequest {
+        guard let credential else { return request }
         let token = credential as? String
         var authorized = request
         try apply(credential, &authorized)
@@ -262,6 +243,23 @@ extension AuthenticationMiddleware where Credential == String {
         refresh: @escaping @Sendable (_ expired: String?) -> Single<String>
     ) {
         self.init(token, hosts: hosts, apply: apply, expiry: expiry, leeway: leeway, isRejected: isRejected, refresh: refresh)
+    }
+
+    /// Creates a middleware without a refresh: the caller gets each 401. Without a token, requests are sent as they are.
+    ///
+    /// - Parameters:
+    ///   - token: The first token.
+    ///   - hosts: The token's hosts: `["api.example.com"]`. By default, the base URL's scheme, host and port. A provider without a base URL
+    ///     needs hosts.
+    ///   - apply: Adds a token to a request, by default as a bearer token (RFC 6750, section 2.1). Errors, logs and recordings show the
+    ///     token nowhere. If the closure adds nothing, the request fails. Called for each sent request, on any thread.
+    public convenience init(
+        token: String? = nil, hosts: Set<String>? = nil,
+        apply: @escaping @Sendable (_ token: String, inout PreparedRequest) throws -> Void = {
+            $1.headers["Authorization"] = "Bearer \($0)"
+        }
+    ) {
+        self.init(token, hosts: hosts, apply: apply)
     }
 
     /// Creates a middleware with an `async` `refresh`:

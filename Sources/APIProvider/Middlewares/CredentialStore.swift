@@ -3,7 +3,8 @@ import MiniRx
 
 /// A credential with a number, because a server may return the same credential again.
 struct VersionedCredential<Value: Sendable>: Sendable {
-    let value: Value
+    /// `nil` for requests without a credential, which a store that cannot refresh allows.
+    let value: Value?
     let version: Int
     /// The end of the minute of grace after a refresh; `nil` for a credential set by the app outside a refresh. Until then, the credential
     /// does not expire, and a rejected second attempt pauses refreshes.
@@ -21,6 +22,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     }
 
     private struct State {
+        let canRefresh: Bool
         var value: Value?
         var version = 0
         var refreshCooldownEnd: DispatchTime?
@@ -42,7 +44,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
         /// The credential, unless known to need a refresh.
         var valid: Credential? {
-            guard !needsRefresh, let value else { return nil }
+            guard !needsRefresh, value != nil || !canRefresh else { return nil }
             return Credential(value: value, version: version, refreshCooldownEnd: refreshCooldownEnd)
         }
 
@@ -126,9 +128,12 @@ final class CredentialStore<Value: Sendable>: Sendable {
 
     // MARK: - The credential
 
-    /// - Parameter scheduler: The scheduler for waiting requests' timeouts.
-    init(_ value: Value?, scheduler: any Scheduler, refresh: @escaping @Sendable (Value?) -> Single<Value>) {
-        (state, self.scheduler, self.refresh) = (Locked(State(value: value)), scheduler, refresh)
+    /// - Parameters:
+    ///   - scheduler: The scheduler for waiting requests' timeouts.
+    ///   - refresh: Returns a new credential. Without this closure, the credential is used even if it is rejected.
+    init(_ value: Value?, scheduler: any Scheduler, refresh: (@Sendable (Value?) -> Single<Value>)?) {
+        (state, self.scheduler) = (Locked(State(canRefresh: refresh != nil, value: value)), scheduler)
+        self.refresh = refresh ?? { _ in .error(APIError.signedOut) }
     }
 
     var current: Value? {
@@ -171,7 +176,7 @@ final class CredentialStore<Value: Sendable>: Sendable {
     func markRejected(_ credential: Credential, signOutCount: Int) -> Bool {
         let now = scheduler.now
         return state.withLock { state in
-            guard state.signOutCountAtLastSignOut <= signOutCount else { return false }
+            guard state.canRefresh, state.signOutCountAtLastSignOut <= signOutCount else { return false }
             guard state.version == credential.version, !state.needsRefresh || state.isEarlyRefresh else { return true }
             if let end = state.refreshPausedUntil, now < end { return false }
             (state.needsRefresh, state.isEarlyRefresh) = (true, false)

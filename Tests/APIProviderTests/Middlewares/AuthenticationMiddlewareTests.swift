@@ -130,6 +130,67 @@ struct AuthenticationMiddlewareTests {
         #expect(refreshes.entries == [nil, nil])
     }
 
+    /// Each way to create a middleware without a refresh.
+    private func middlewaresWithoutRefresh(_ token: String?) -> [AuthenticationMiddleware<String>] {
+        [
+            AuthenticationMiddleware(token: token),
+            AuthenticationMiddleware(token) { $1.headers["Authorization"] = "Bearer \($0)" },
+        ]
+    }
+
+    @Test("Without a refresh, a 401 is delivered, with and without a token, and the token that is set at the sign-in is sent")
+    func withoutRefresh() async throws {
+        for (index, middleware) in middlewaresWithoutRefresh(nil).enumerated() {
+            for (token, status) in [(nil, 401), ("old", 401), ("old", 401), ("new", 200), (nil, 401)] as [(String?, Int)] {
+                middleware.credential = token
+                #expect(try await middleware.intercept(PreparedRequest("GET"), next: server.next).value.statusCode == status)
+                #expect(server.seen.entries.last == token.map { "Bearer \($0)" } ?? "none")
+                #expect(middleware.credential == token)
+            }
+            #expect(server.seen.count == (index + 1) * 5)
+        }
+    }
+
+    @Test("Without a refresh, too, a token goes to its hosts alone")
+    func withoutRefreshToHosts() async throws {
+        for middleware in middlewaresWithoutRefresh("new") {
+            let provider = provider([middleware], send: server.next)
+            for (path, token) in [("/", "Bearer new"), ("https://elsewhere.example.com/", "none")] {
+                _ = try? await provider.request(Endpoint<Void>(.get, path == "/" ? "/" : .url(URL(string: path)!))).value
+                #expect(server.seen.entries.last == token)
+            }
+            let error = await #expect(throws: APIError.self) {
+                try await DefaultAPIProvider(transport: ClosureTransport(server.next), middlewares: [middleware])
+                    .request(Endpoint<Void>(.get, .url(example))).value
+            }
+            #expect(error?.description.contains("does not know which hosts it is for") == true)
+        }
+        #expect(server.seen.count == 4)
+    }
+
+    @Test(
+        "Without a refresh, too, nothing is sent for a user who has signed out, and a 401 is not sent again for the next",
+        arguments: [nil, "new"])
+    func withoutRefreshAfterSignOut(next: String?) {
+        for middleware in middlewaresWithoutRefresh("old") {
+            let (go, responses, sent) = (Producer<Void>(), Producer<APIResponse>(), Log<PreparedRequest>())
+            let waiting = ClosureMiddleware { request, next in go.single.flatMap { next(request) } }
+            _ = provider([waiting, middleware], send: server.next).request(get).subscribe { events.append($0) }
+            send(by: middleware) { request in
+                sent.append(request)
+                return responses.single
+            }
+            middleware.credential = nil
+            middleware.credential = next
+            go.send(.success(()))
+            responses.send(.success(APIResponse(to: sent.entries[0], statusCode: 401)))
+            let error = #expect(throws: APIError.self) { try events.entries[events.count - 2].get() }
+            #expect(error?.description == APIError.signedOut.description)
+            #expect(events.statuses.last == 401 && sent.count == 1)
+        }
+        #expect(server.seen.count == 0)
+    }
+
     @Test("Requests that are refused at the same time, or come during the refresh, share one refresh", arguments: [true, false])
     func oneForAll(isSuccess: Bool) {
         let middleware = middleware { [tokens] in tokens.single }
