@@ -21,15 +21,10 @@ public import FoundationNetworking
 /// Create one provider for each API, and pass the provider to the code that needs it. Each provider has a session, which keeps connections
 /// and file descriptors open.
 ///
-/// ### Subscriptions
+/// Each subscription sends one request. Its event comes on a background queue. Disposing cancels the request, and no event comes after
+/// that. An error is an ``APIError``, or an error thrown by your own endpoint, middleware or transport.
 ///
-/// Each subscription sends one request, built on the subscriber's thread. An invalid request, or one refused by a middleware or the
-/// transport, may fail there, before `subscribe` returns. Other events come on a background queue, unless your own transport chooses
-/// another thread. Disposing cancels the request, and no event comes after that. If you release the provider, requests in flight still end.
-///
-/// ### Errors
-///
-/// An error is an ``APIError``, or an error thrown by your own endpoint, middleware or transport.
+/// The exceptions are in <doc:/documentation/APIProvider>.
 public struct DefaultAPIProvider: APIProvider {
     @HiddenFromReflection private var baseURL: BaseURL?
     @HiddenFromReflection private var transport: any Transport
@@ -45,11 +40,8 @@ public struct DefaultAPIProvider: APIProvider {
 
     /// Creates a provider with a new session, configured like `session`.
     ///
-    /// The provider does not use the configuration's `urlCache`, on any platform. To cache responses, add `CacheMiddleware` from the module
-    /// APIProviderCache. That is then the only cache, and `removeAll()` removes every stored response.
-    ///
-    /// The session's delegate still decides about server trust and gets metrics, where the platform supports that. See
-    /// ``URLSessionTransport/init(session:maxResponseSize:)``.
+    /// The configuration's `urlCache` is not used: to cache responses, add `CacheMiddleware` from the module APIProviderCache. The session's
+    /// delegate still decides about server trust: see ``URLSessionTransport/init(session:maxResponseSize:)``.
     ///
     /// - Parameters:
     ///   - baseURL: The API's URL, with `http` or `https` and a host. A request's path and query are appended to this URL's. Without a base

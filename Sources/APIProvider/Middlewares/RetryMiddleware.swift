@@ -8,31 +8,18 @@ import FoundationNetworking
 
 /// Sends a request again after a temporary failure.
 ///
+/// Temporary failures are the statuses 408, 429, 500, 502, 503 and 504, a timeout, a lost or missing connection, and an invalid HTTP
+/// response. A request is then sent again if the method is idempotent (RFC 9110, section 9.2.2), if there is a header `Idempotency-Key`, or
+/// if the request cannot have reached the server.
+///
+/// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
+/// `maxDelay`. After a `Retry-After` (RFC 9110, section 10.2.3), the wait is at least as long as the server asks.
+///
 /// The caller gets the last attempt's response or error. Disposing ends a wait. An endpoint's option ``RequestOptions/retryPolicy``
 /// replaces the policy.
 ///
-/// Put the retry before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` for each attempt.
-///
-/// ### Which requests are sent again
-///
-/// Temporary failures are the statuses 408, 429, 500, 502, 503 and 504, a timeout, a lost or missing connection, and an invalid HTTP
-/// response. A request is then sent again if one of these is true:
-///
-/// - The method is idempotent (RFC 9110, section 9.2.2).
-/// - There is a header `Idempotency-Key`.
-/// - The request cannot have reached the server, because there was no network, no host or no connection.
-///
-/// After redirects, the first two rules must allow each request in the chain, because the servers acted on all of them. A `POST` that a 303
-/// turned into a `GET` is still a `POST`. The rules also count for a request that a middleware sends first: a `GET` without a refreshed token
-/// is not sent again if the refresh's `POST` may have arrived.
-///
-/// ### The waits
-///
-/// Between attempts, the middleware waits for a random time: at most `baseDelay`, then twice that, four times that, and so on up to
-/// `maxDelay`. So clients that failed together do not return together. After a `Retry-After` (RFC 9110, section 10.2.3), in seconds or as a
-/// date, the wait is as long as the server asks and up to `baseDelay` more, or the backoff if longer. If the server asks for more than
-/// `maxDelay`, the request is not sent again, and the caller gets that response. A date is compared with the response's own `Date`, so a
-/// wrong clock does no harm. The longest of several such fields counts, rounded up to seconds.
+/// Put the retry before an ``AuthenticationMiddleware``, and before a ``LoggingMiddleware`` for each attempt. The exceptions are in
+/// <doc:BadNetworks>.
 public struct RetryMiddleware: Middleware {
     private let policy: RetryPolicy
     private let scheduler: any Scheduler
