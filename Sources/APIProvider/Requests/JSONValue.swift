@@ -17,13 +17,13 @@ public import Foundation
 /// ### Numbers and keys
 ///
 /// A whole number is an `Int`, and a fraction the nearest `Double`. An integer without an exact value in either, such as 2⁶⁴ − 1, is a
-/// `DecodingError`: read it into a struct's `UInt64` or `Decimal`. `int(1)` equals `double(1)`. No encoder's or decoder's strategy changes
-/// keys. `NaN` and the infinities are not JSON, and encoding them throws.
+/// `DecodingError`: read it into a struct's `UInt64` or `Decimal`. The literal `1.0` and `JSONValue(1.0)` are `int(1)`, too; a `double(1)`
+/// is not equal. No encoder's or decoder's strategy changes keys. `NaN` and the infinities are not JSON, and encoding them throws.
 ///
 /// ### Depth
 ///
 /// Like any `Codable` type, a value takes stack for each level. More than 64 levels are an error, and not a crash.
-public enum JSONValue: Sendable {
+public enum JSONValue: Hashable, Sendable {
     /// `null`.
     case null
     /// A Boolean value.
@@ -49,7 +49,7 @@ public enum JSONValue: Sendable {
     public init(_ value: Int?) { self = value.map { .int($0) } ?? .null }
 
     /// Creates the number `value`, or null. An infinite number and `NaN` are not JSON, and cannot be encoded.
-    public init(_ value: Double?) { self = value.map { .double($0) } ?? .null }
+    public init(_ value: Double?) { self = value.map { number in Int(exactly: number).map { .int($0) } ?? .double(number) } ?? .null }
 
     /// Creates an array with the elements of `value`, or null.
     public init(_ value: [JSONValue]?) { self = value.map { .array($0) } ?? .null }
@@ -211,13 +211,13 @@ extension JSONValue: Codable {
         }
         guard let value = try container.decodeIfMatching(Double.self) else { return nil }
         // Up to 2⁵³, a `Double` holds all integers.
-        guard value.magnitude >= 0x1p53, let exact = try? container.decode(Decimal.self) else { return .double(value) }
+        guard value.magnitude >= 0x1p53, let exact = try? container.decode(Decimal.self) else { return JSONValue(value) }
         let isExact = Decimal(string: "\(value)") == exact || Decimal(string: String(format: "%.0f", value)) == exact
         guard exact.exponent < 0 || isExact else {
             let problem = "Neither an Int nor a Double holds this number exactly; read it as a UInt64 or a Decimal."
             throw DecodingError.dataCorruptedError(in: container, debugDescription: problem)
         }
-        return .double(value)
+        return JSONValue(value)
     }
 }
 
@@ -269,37 +269,5 @@ extension JSONValue: CustomStringConvertible {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder
-    }
-}
-
-// MARK: - Equality
-
-extension JSONValue: Hashable {
-    /// Whether both are the same JSON: `int(1)` equals `double(1)`.
-    public static func == (lhs: JSONValue, rhs: JSONValue) -> Bool {
-        switch (lhs, rhs) {
-        case (.null, .null): true
-        case (.bool(let one), .bool(let other)): one == other
-        case (.int(let one), .int(let other)): one == other
-        case (.double(let one), .double(let other)): one == other
-        case (.int(let one), .double(let other)), (.double(let other), .int(let one)): Int(exactly: other) == one
-        case (.string(let one), .string(let other)): one == other
-        case (.array(let one), .array(let other)): one == other
-        case (.object(let one), .object(let other)): one == other
-        default: false
-        }
-    }
-
-    /// Hashes the JSON.
-    public func hash(into hasher: inout Hasher) {
-        switch self {
-        case .null: hasher.combine(0)
-        case .bool(let value): hasher.combine(value)
-        case .int(let value): hasher.combine(Double(value))
-        case .double(let value): hasher.combine(value)
-        case .string(let value): hasher.combine(value)
-        case .array(let value): hasher.combine(value)
-        case .object(let value): hasher.combine(value)
-        }
     }
 }

@@ -108,6 +108,18 @@ struct JSONValueTests {
         #expect(Set([first, second]).count == (areEqual ? 1 : 2))
     }
 
+    @Test("A whole number is an int however it is made, and a double made by hand is another value, written alike")
+    func wholeNumbersByConstruction() throws {
+        let literal: JSONValue = 1.0
+        for value in try [literal, JSONValue(1.0), JSONValue(1), read("1.0"), read("10e-1"), JSONValue(encoding: 1.0)] {
+            #expect(value == .int(1) && Set([value, 1]).count == 1)
+        }
+        #expect(JSONValue.double(1) != 1 && JSONValue.double(1).int == 1 && JSONValue.double(1).description == "1")
+        #expect(JSONValue(0x1p62) == .int(1 << 62) && JSONValue.double(0x1p62).description == "4611686018427387904")
+        for number in [0.5, 0x1p63, -0x1.8p70, .infinity] { #expect(JSONValue(number) == .double(number)) }
+        #expect(JSONValue(-0x1p63) == .int(.min) && JSONValue(Double.nan) != JSONValue(Double.nan))
+    }
+
     @Test("What a value has not is nil, and nothing traps")
     func reading() throws {
         let value = try read(#"{"items":[{"id":1,"name":"a","isNew":false,"price":2.5,"gone":null}],"big":18446744073709551616}"#)
