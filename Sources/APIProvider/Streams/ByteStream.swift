@@ -36,7 +36,7 @@ public struct ByteStream: StreamedResponse {
     /// caller's actor.
     public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
         // This iterator, and the iterators around it, store no existential except errors, because optimized builds leak any other (see
-        // Documentation/Upstream.md, "swift"). So `LineIterator` and `JSONLineParser` store closures instead.
+        // Documentation/Upstream.md, "swift"). So `StreamIterator` stores closures instead.
         enum Source {
             case data(Data)
             case stream(StreamHandle)

@@ -23,48 +23,21 @@ public struct JSONLines<Value: Decodable & Sendable>: StreamedResponse {
     public init(_ bytes: ByteStream, decoder: any BodyDecoder) { self.bytes = ByteStream(bytes.response.with(decoder: decoder)) }
 
     /// Returns an iterator over the values.
-    public func makeAsyncIterator() -> AsyncIterator {
-        let splitter = LineSplitter(endsAtCarriageReturn: false, maxSize: bytes.maxElementSize)
-        return AsyncIterator(values: LineIterator(bytes, splitter, JSONLineParser(response: bytes.response)))
+    public func makeAsyncIterator() -> StreamIterator<Value> {
+        StreamIterator(bytes, endsAtCarriageReturn: false, Self.parser(of: bytes.response))
     }
 
-    /// Reads the values.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var values: LineIterator<JSONLineParser<Value>>
-
-        /// Waits for a line and returns the value; `nil` at the end.
-        ///
-        /// - Throws: ``APIError/decoding(_:expected:underlying:)`` for a line that does not decode, ``APIError/transport(_:underlying:)``
-        ///   for a broken connection or a line beyond the limit, or `CancellationError`.
-        public mutating func next() async throws -> Value? { try await values.nextElement(isolation: nil) }
-
-        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
-            try await values.nextElement(isolation: actor)
+    static func parser(of response: APIResponse) -> StreamIterator<Value>.Parse {
+        var number = 0
+        return { line, values in
+            number += 1
+            var line = line[...]
+            if line.last == UInt8(ascii: "\r") { line.removeLast() }
+            // RS begins a record in a JSON text sequence.
+            if line.first == 0x1E { line.removeFirst() }
+            guard !line.isEmpty else { return }
+            let data = Data(line)
+            values.append(try response.decode(Value.self, from: data) { response.part(named: "line \(number)", data: data) })
         }
-    }
-}
-
-struct JSONLineParser<Value: Decodable & Sendable>: LineParser {
-    static var includesUnterminatedLine: Bool { true }
-
-    private let decode: @Sendable (_ number: Int, _ line: Data) throws -> Value
-    private var number = 0
-
-    init(response: APIResponse) {
-        decode = { number, line in
-            try response.decode(Value.self, from: line) { response.part(named: "line \(number)", data: line) }
-        }
-    }
-
-    mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into values: inout [Value]) throws {
-        number += 1
-        var line = line[...]
-        if line.last == UInt8(ascii: "\r") { line.removeLast() }
-        // RS begins a record in a JSON text sequence.
-        if line.first == 0x1E { line.removeFirst() }
-        guard !line.isEmpty else { return }
-        values.append(try decode(number, Data(line)))
     }
 }

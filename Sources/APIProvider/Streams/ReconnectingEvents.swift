@@ -74,7 +74,7 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
     /// Sends the request again and again, and reads the events.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private let events: ReconnectingEvents
-        private var stream: ServerSentEvents.AsyncIterator?
+        private var stream: ServerSentEvents.Reader?
         /// The server's last identifier; `nil` without one.
         private var lastEventID: String?
         /// The server's last `retry:`, in milliseconds.
@@ -136,14 +136,13 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
                 redirectedRequest = Result.success(response).redirectedRequest
                 failures = 0
                 isFinished = response.statusCode == 204
-                stream = value.makeAsyncIterator()
-                stream?.events.parser.resume(from: lastEventID)
+                stream = value.makeReader(resumingFrom: lastEventID)
             }
             defer {
-                lastEventID = stream?.events.parser.lastEventID ?? lastEventID
-                retry = stream?.events.parser.retry ?? retry
+                let new = stream?.settings()
+                (lastEventID, retry) = (new?.lastEventID ?? lastEventID, new?.retry ?? retry)
             }
-            return try await stream?.next()
+            return try await stream?.events.next()
         }
 
         /// Throws if the server may have acted on a request unsafe to repeat.

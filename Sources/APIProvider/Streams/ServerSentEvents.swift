@@ -46,35 +46,24 @@ public struct ServerSentEvents: StreamedResponse {
     }
 
     /// Returns an iterator over the events.
-    public func makeAsyncIterator() -> AsyncIterator {
-        let parser = EventParser(response: bytes.response, maxSize: bytes.maxElementSize)
-        return AsyncIterator(events: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), parser))
-    }
+    public func makeAsyncIterator() -> StreamIterator<ServerSentEvent> { makeReader(resumingFrom: nil).events }
 
-    /// Reads the events.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var events: LineIterator<EventParser>
+    /// An iterator, and a closure that returns what the server has set by now.
+    typealias Reader = (events: StreamIterator<ServerSentEvent>, settings: () -> (lastEventID: String?, retry: Int?))
 
-        /// Waits for an event and returns it; `nil` at the end.
-        ///
-        /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection or too large an event, or `CancellationError`.
-        public mutating func next() async throws -> ServerSentEvent? { try await events.nextElement(isolation: nil) }
-
-        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
-            try await events.nextElement(isolation: actor)
-        }
+    /// - Parameter lastEventID: The previous stream's identifier, which counts until this stream sets another.
+    func makeReader(resumingFrom lastEventID: String?) -> Reader {
+        var parser = EventParser(response: bytes.response, maxSize: bytes.maxElementSize, lastEventID: lastEventID)
+        // An event without a blank line after it is dropped.
+        let events = StreamIterator<ServerSentEvent>(bytes, includesUnterminatedLine: false) { try parser.parse($0, into: &$1) }
+        return (events, { (parser.lastEventID, parser.retry) })
     }
 }
 
 // MARK: - Parsing
 
 /// Interprets an event stream (WHATWG HTML, section 9.2.6).
-struct EventParser: LineParser {
-    /// An event without a blank line after it is dropped.
-    static var includesUnterminatedLine: Bool { false }
-
+struct EventParser {
     private let source: ServerSentEvent.Source
     private let maxSize: Int
     private var type = ""
@@ -85,12 +74,9 @@ struct EventParser: LineParser {
     /// The server's time to wait before the next request, in milliseconds, if any.
     private(set) var retry: Int?
 
-    init(response: APIResponse, maxSize: Int) {
-        (source, self.maxSize) = (ServerSentEvent.Source(response), maxSize)
+    init(response: APIResponse, maxSize: Int, lastEventID: String? = nil) {
+        (source, self.maxSize, id, self.lastEventID) = (ServerSentEvent.Source(response), maxSize, lastEventID, lastEventID)
     }
-
-    /// The previous stream's identifier counts until this stream sets another.
-    mutating func resume(from lastEventID: String?) { (id, self.lastEventID) = (lastEventID, lastEventID) }
 
     mutating func parse(_ line: UnsafeBufferPointer<UInt8>, into events: inout [ServerSentEvent]) throws {
         guard !line.isEmpty else { return dispatch(into: &events) }

@@ -33,29 +33,9 @@ public struct TextLines: StreamedResponse {
     }
 
     /// Returns an iterator over the lines.
-    public func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(lines: LineIterator(bytes, LineSplitter(maxSize: bytes.maxElementSize), TextLineParser()))
+    public func makeAsyncIterator() -> StreamIterator<String> { StreamIterator(bytes, Self.parse) }
+
+    static func parse(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) {
+        lines.append(String(decoding: line, as: UTF8.self))
     }
-
-    /// Reads the lines.
-    public struct AsyncIterator: AsyncIteratorProtocol {
-        var lines: LineIterator<TextLineParser>
-
-        /// Waits for a line and returns it; `nil` at the end.
-        ///
-        /// - Throws: ``APIError/transport(_:underlying:)`` for a broken connection or too long a line, or `CancellationError`.
-        public mutating func next() async throws -> String? { try await lines.nextElement(isolation: nil) }
-
-        /// Like ``next()``, but on `actor`, which is a `for` loop's own.
-        @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
-            try await lines.nextElement(isolation: actor)
-        }
-    }
-}
-
-struct TextLineParser: LineParser {
-    static var includesUnterminatedLine: Bool { true }
-
-    func parse(_ line: UnsafeBufferPointer<UInt8>, into lines: inout [String]) { lines.append(String(decoding: line, as: UTF8.self)) }
 }

@@ -81,6 +81,13 @@ struct LineFormatTests {
         #expect(try await lines.next() == nil)
     }
 
+    @Test("Events, lines and JSON lines have one iterator, also under each type's own name for it")
+    func oneIterator() {
+        #expect(ServerSentEvents.AsyncIterator.self == StreamIterator<ServerSentEvent>.self)
+        #expect(TextLines.AsyncIterator.self == StreamIterator<String>.self)
+        #expect(JSONLines<Item>.AsyncIterator.self == StreamIterator<Item>.self)
+    }
+
     @Test("The size of a line is limited by maxElementSize")
     func limit() async throws {
         let bytes = streamedResponse(["1234\n12", "345"].map(\.utf8), maxElementSize: 4)

@@ -22,13 +22,16 @@ public func test(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let length = Int(first % 16) / 2 + 1
     let pieces = stride(from: 0, to: whole.count, by: length).map { Array(whole[$0..<min($0 + length, whole.count)]) }
 
-    let eventSplitter = LineSplitter(maxSize: 4096)
-    let events = EventParser(response: response, maxSize: 4096)
-    precondition(elements([whole], eventSplitter, events) == elements(pieces, eventSplitter, events))
-    precondition(elements([whole], eventSplitter, TextLineParser()) == elements(pieces, eventSplitter, TextLineParser()))
+    let splitter = LineSplitter(maxSize: 4096)
+    func events(_ pieces: [[UInt8]]) -> [ServerSentEvent] {
+        var parser = EventParser(response: response, maxSize: 4096)
+        return elements(pieces, splitter, includesUnterminatedLine: false) { try parser.parse($0, into: &$1) }
+    }
+    precondition(events([whole]) == events(pieces))
+    precondition(elements([whole], splitter, TextLines.parse) == elements(pieces, splitter, TextLines.parse))
     let lineSplitter = LineSplitter(endsAtCarriageReturn: false, maxSize: 4096)
-    let values = JSONLineParser<[String: Int]>(response: response)
-    precondition(elements([whole], lineSplitter, values) == elements(pieces, lineSplitter, values))
+    func values(_ pieces: [[UInt8]]) -> [[String: Int]] { elements(pieces, lineSplitter, JSONLines.parser(of: response)) }
+    precondition(values([whole]) == values(pieces))
     return 0
 }
 
@@ -41,14 +44,16 @@ private let response: APIResponse = {
     return APIResponse(request: PreparedRequest(.get, url), httpResponse: head, data: Data())
 }()
 
-/// The elements that `parser` reads from the pieces, up to an error.
-private func elements<Parser: LineParser>(_ pieces: [[UInt8]], _ splitter: LineSplitter, _ parser: Parser) -> [Parser.Element] {
-    var (splitter, parser, elements) = (splitter, parser, [Parser.Element]())
+/// The elements that `parse` reads from the pieces, up to an error.
+private func elements<Element>(
+    _ pieces: [[UInt8]], _ splitter: LineSplitter, includesUnterminatedLine: Bool = true, _ parse: StreamIterator<Element>.Parse
+) -> [Element] {
+    var (splitter, elements) = (splitter, [Element]())
     do {
         for piece in pieces {
-            try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try parser.parse($0, into: &elements) } }
+            try piece.withUnsafeBufferPointer { bytes in try splitter.split(bytes) { try parse($0, &elements) } }
         }
-        if Parser.includesUnterminatedLine { try splitter.finish { try parser.parse($0, into: &elements) } }
+        if includesUnterminatedLine { try splitter.finish { try parse($0, &elements) } }
     } catch {}
     return elements
 }
