@@ -36,7 +36,7 @@ func headersAndQueries(_ headers: [String: String], _ etag: String?, _ ids: [any
     _ = Endpoint<User>(.get, "", query: headers)  // error: to expected argument type 'QueryParameters'
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(headers), headers: HTTPHeaders(headers))
     _ = Endpoint<User>(.get, "/x", headers: ["If-None-Match": etag])
-    _ = Endpoint<User>(.get, "/x", query: ["a": ids.queryValues, "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
+    _ = Endpoint<User>(.get, "/x", query: ["a": ids.flatMap(\.queryValues), "b": Set([1]), "c": Character("x"), "d": Decimal(1)])
     _ = Endpoint<User>(.get, "/x", query: QueryParameters(["a": 1]) + QueryParameters(["b": 1 as any QueryValue]))
     _ = Endpoint<User>(.get, "/x", parameters: ["q": 1])  // error: extra argument 'parameters' in call
 }

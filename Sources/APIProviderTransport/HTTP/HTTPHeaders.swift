@@ -174,3 +174,10 @@ extension String {
         return (type.utf8.contains { $0 <= 0x20 } ? type.trimmingCharacters(in: .whitespaces)[...] : type).lowercased()
     }
 }
+
+extension Sequence {
+    /// The items in order. A dictionary's items are sorted by key.
+    package func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
+        self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
+    }
+}

@@ -33,7 +33,7 @@ package struct ASCIISet {
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
-    static let form = ASCIISet(alphanumerics + "*-._" + " ")
+    package static let form = ASCIISet(alphanumerics + "*-._" + " ")
     /// The WHATWG HTML standard, section 4.10.21.8: names and file names of `multipart/form-data`.
     package static let multipartName = ASCIISet(allBut: "\r\n\"")
 }
@@ -83,10 +83,6 @@ extension String {
 
     /// The text as a query value or a path segment.
     package var escapedAsValue: String { percentEncoded(except: .unreserved) }
-
-    var formEncoded: String {
-        percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
-    }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

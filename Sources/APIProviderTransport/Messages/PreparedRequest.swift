@@ -54,7 +54,6 @@ public struct PreparedRequest: Sendable {
     private struct Rare: Sendable {
         var secrets = RequestSecrets()
         var addedCookie: String?
-        var infiniteQueryKeys: Set<String> = []
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
     }
@@ -73,15 +72,6 @@ public struct PreparedRequest: Sendable {
     var addedCookie: String? {
         get { rare?.wrappedValue.addedCookie }
         set { rareValues.addedCookie = newValue }
-    }
-    /// The keys in ``query`` that were set to a number that is not finite.
-    var infiniteQueryKeys: Set<String> {
-        get { rare?.wrappedValue.infiniteQueryKeys ?? [] }
-        set {
-            guard newValue != infiniteQueryKeys else { return }
-            rareValues.infiniteQueryKeys = newValue
-            isChecked = false
-        }
     }
     /// The requests redirected to this one, the first one first.
     package var redirectChain: [RedirectedRequest] {

@@ -17,7 +17,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     var infiniteKeys: Set<String> = []
 
     /// Why the parameters cannot be sent; `nil` for valid ones.
-    package var problem: String? {
+    var problem: String? {
         if infiniteKeys.isEmpty { return nil }
         return items.first { infiniteKeys.contains($0.name) }.map { "its value for \"\($0.name)\" is not a finite number" }
     }
@@ -98,10 +98,10 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
     // MARK: - Encoding
 
     /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.
-    package var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }
+    var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }
 
     /// The WHATWG URL standard's `application/x-www-form-urlencoded`, where a space is `+`.
-    package var formEncoded: String { encoded(\.formEncoded) }
+    var formEncoded: String { encoded { $0.percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+") } }
 
     private func encoded(_ encode: (String) -> String) -> String {
         var text = ""
@@ -119,13 +119,6 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
 extension QueryParameters: CustomStringConvertible {
     /// The keys. Values may be secrets, and are left out.
     public var description: String { items.map { "\($0.name)=…" }.joined(separator: "&") }
-}
-
-extension Sequence {
-    /// The items in order. A dictionary's items are sorted by key.
-    func inOrder<Value>() -> [Element] where Element == (key: String, value: Value) {
-        self is [String: Value] ? sorted { $0.key < $1.key } : Array(self)
-    }
 }
 
 extension String {

@@ -9,7 +9,7 @@ public import Foundation
 /// enum Order: String, QueryValue { case ascending = "asc", descending = "desc" }
 /// ```
 ///
-/// For an array with elements of several types, pass ``queryValues``: `["id": ids.queryValues]` where `ids` is `[any QueryValue]`.
+/// For an array with elements of several types, pass their values: `["id": ids.flatMap(\.queryValues)]` where `ids` is `[any QueryValue]`.
 public protocol QueryValue: Sendable {
     /// The key's values. Without any, the key is left out. With several, the key is repeated in order.
     var queryValues: [String] { get }
@@ -54,7 +54,7 @@ extension Date: QueryValue {
     public var queryValues: [String] { [iso8601] }
 
     /// The date as in ``queryValues``.
-    package var iso8601: String {
+    var iso8601: String {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded()
         let style = ISO8601FormatStyle(includingFractionalSeconds: milliseconds.remainder(dividingBy: 1000) != 0)
         // The style truncates the fraction: without the half, a `Double` just below .123 would become .122.
@@ -68,11 +68,6 @@ extension URL: QueryValue {
 }
 
 extension Array: QueryValue where Element: QueryValue {
-    /// The elements' values, in order.
-    public var queryValues: [String] { flatMap(\.queryValues) }
-}
-
-extension Array where Element == any QueryValue {
     /// The elements' values, in order.
     public var queryValues: [String] { flatMap(\.queryValues) }
 }
