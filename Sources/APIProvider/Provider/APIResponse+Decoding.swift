@@ -69,9 +69,7 @@ extension APIResponse {
         do {
             return try decode()
         } catch  where isDecoderError(error) {
-            var response = response()
-            if case .convertFromSnakeCase? = (response.decoder as? JSONDecoder)?.keyDecodingStrategy { response.convertsSnakeCase = true }
-            throw APIError.decoding(response, expected: nameInSource(of: type), underlying: error)
+            throw APIError.decoding(response(), expected: nameInSource(of: type), underlying: error)
         }
     }
 

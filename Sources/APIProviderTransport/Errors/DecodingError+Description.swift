@@ -17,8 +17,7 @@ extension APIResponse {
         let size = redactor.size(of: self)
         guard !data.isEmpty else { return "\(partName) is empty where \(expected) was expected \(size)." }
         let ending = (serverMessage.map { ", and says \"\(redactor.message($0))\"" } ?? "") + (methodChange.map { "; \($0)" } ?? "")
-        let summary = (error as? DecodingError)?.summary(convertsSnakeCase: convertsSnakeCase) ?? error.decodingProblem
-        return "\(partName) is not \(expected): \(summary) \(size)\(ending)."
+        return "\(partName) is not \(expected): \(error.decodingProblem) \(size)\(ending)."
     }
 }
 
@@ -33,18 +32,17 @@ extension Redactor {
 
 extension Error {
     /// Describes a decoder's error without a value: another error may quote one.
-    var decodingProblem: String { (self as? DecodingError)?.summary() ?? "\(nameInSource(of: type(of: self))) was thrown" }
+    var decodingProblem: String { (self as? DecodingError)?.summary ?? "\(nameInSource(of: type(of: self))) was thrown" }
 }
 
 extension DecodingError {
     /// Describes the problem's kind and place, without a value.
-    func summary(convertsSnakeCase: Bool = false) -> String {
+    var summary: String {
         switch self {
         case .typeMismatch(let type, let context): return "expected \(name(of: type)) at \(context.codingPath.text)\(context.found)"
         case .valueNotFound(let type, let context): return "expected \(name(of: type)) at \(context.codingPath.text), found null"
         case .keyNotFound(let key, let context):
-            let snakeCased = convertsSnakeCase ? nil : key.snakeCased
-            let hint = snakeCased.map { "; for \($0), set keyDecodingStrategy to .convertFromSnakeCase" } ?? ""
+            let hint = key.snakeCased.map { "; for \($0), the decoder needs the keyDecodingStrategy .convertFromSnakeCase" } ?? ""
             return "\((context.codingPath + [key]).text) is missing\(hint)"
         case .dataCorrupted(let context):
             if let mismatch = context.underlyingError as? BodyMismatch { return mismatch.reason }

@@ -6,7 +6,7 @@ extension Redactor {
         switch error {
         case let error as URLError: error.reason.map(redacted) ?? redactedURLs(in: error.localizedDescription)
         case let error as APIError: error.description(redacting: redaction)
-        case let error as DecodingError: error.summary()
+        case let error as DecodingError: error.summary
         case let error as CocoaError: redactedURLs(in: error.explanation)
         default: redactedURLs(in: error.explanation)
         }

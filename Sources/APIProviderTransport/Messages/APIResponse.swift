@@ -42,11 +42,6 @@ public struct APIResponse: Sendable {
         get { content.errorMessage }
         set { content.errorMessage = newValue }
     }
-    /// Whether the decoder converts member names from snake case.
-    package var convertsSnakeCase: Bool {
-        get { content.convertsSnakeCase }
-        set { content.convertsSnakeCase = newValue }
-    }
 
     /// Boxed, because a response passes through each operator of a chain.
     @Boxed private var content: Content
@@ -61,7 +56,6 @@ public struct APIResponse: Sendable {
         var isFromCache = false
         var partName = "the body"
         var errorMessage: String?
-        var convertsSnakeCase = false
     }
 
     // MARK: - Creating a response

@@ -50,7 +50,7 @@ struct ResponseTests {
         }
     }
 
-    private static let hint = "firstName is missing; for first_name, set keyDecodingStrategy to .convertFromSnakeCase"
+    private static let hint = "firstName is missing; for first_name, the decoder needs the keyDecodingStrategy .convertFromSnakeCase"
 
     @Test(
         "The error of an unexpected body says where it differs and how, and shows no value",
@@ -72,7 +72,7 @@ struct ResponseTests {
             Unreadable(#"{"user_name":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at userName, found a string (a/b"),
             // The name in the model: only the body knows how it is spelled there.
             Unreadable(#"{"userName":"x"}"#, as: Account.self, isSnakeCase: true, "expected Int at userName, found a string (a/b"),
-            Unreadable("{}", as: Person.self, isSnakeCase: true, "firstName is missing (a/b"),
+            Unreadable("{}", as: Person.self, isSnakeCase: true, "\(hint) (a/b"),
             Unreadable(#"{"first_name":"a"}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"{"first_name":null}"#, as: Person.self, "the body is not ResponseTests.Person: \(hint) (a/b"),
             Unreadable(#"[{"first_name":"a"}]"#, as: [Person].self, "[0].\(hint) (a/b"),

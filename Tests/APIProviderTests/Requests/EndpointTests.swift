@@ -158,7 +158,7 @@ struct EndpointTests {
         let request = try endpoint.decoder(PropertyListDecoder()).decoder(decoder).preparedRequest(relativeTo: example)
         #expect(try endpoint.value(of: APIResponse(to: request, data: Data(#"{"created_at":5}"#.utf8))) == expected)
         let unreadable = #expect(throws: APIError.self) { try endpoint.value(of: APIResponse(to: request, data: Data("{}".utf8))) }
-        #expect(unreadable?.description.contains("createdAt is missing (") == true)
+        #expect(unreadable?.description.contains("createdAt is missing; for created_at, ") == true)
     }
 
     @Test("A decoder of an endpoint reads the elements of a stream")
