@@ -32,14 +32,14 @@ public struct RetryMiddleware: Middleware {
     ///   - policy: The rules: which requests are sent again, how often, and after what delay.
     ///   - scheduler: Schedules the waits. In tests, use a `TestScheduler`.
     public init(
-        _ policy: RetryPolicy = .default, scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
+        _ policy: RetryPolicy = RetryPolicy(), scheduler: some Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) {
         self.init(policy, scheduler: scheduler, random: { .random(in: 0...1) })
     }
 
     /// Creates a middleware with a clock, and with a source of random numbers from 0 to 1.
     package init(
-        _ policy: RetryPolicy = .default, scheduler: some Scheduler,
+        _ policy: RetryPolicy = RetryPolicy(), scheduler: some Scheduler,
         random: @escaping @Sendable () -> Double, now: @escaping @Sendable () -> Date = { Date() }
     ) {
         (self.policy, self.scheduler, self.random, self.now) = (policy, scheduler, random, now)

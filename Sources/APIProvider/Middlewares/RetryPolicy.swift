@@ -60,8 +60,6 @@ public struct RetryPolicy: Sendable {
         self.shouldRetry = shouldRetry
     }
 
-    /// Three attempts for idempotent methods.
-    public static let `default` = RetryPolicy()
     /// Any number of attempts: the policy of ``APIProvider/APIProvider/events(_:reconnecting:scheduler:)``.
     public static let reconnecting = RetryPolicy(maxAttempts: .max)
     /// One attempt.

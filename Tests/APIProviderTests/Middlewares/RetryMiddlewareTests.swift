@@ -166,7 +166,7 @@ struct RetryMiddlewareTests {
     @Test("An endpoint's policy replaces the middleware's")
     func policies() async throws {
         let policy = RetryPolicy(baseDelay: .nanoseconds(0), statuses: [418], methods: [.post])
-        for (own, status, replacing, count) in [(.default, 503, .never, 1), (.never, 418, policy, 2)]
+        for (own, status, replacing, count) in [(RetryPolicy(), 503, .never, 1), (.never, 418, policy, 2)]
             as [(RetryPolicy, Int, RetryPolicy, Int)]
         {
             let answers = Answers(.status(status), .status(200))
