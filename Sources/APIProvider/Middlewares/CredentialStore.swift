@@ -252,3 +252,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         }
     }
 }
+
+/// The refreshes around the current task or thread.
+enum RefreshContext {
+    @TaskLocal static var enclosingRefreshes: [any AnyObject & Sendable] = []
+}

@@ -78,3 +78,19 @@ extension Error {
         return APIError.transport(request, underlying: underlying)
     }
 }
+
+// MARK: - Sign-outs
+
+/// Counts the sign-outs in this process. A subscription before the last sign-out belongs to the previous user.
+package enum SignOutCounter {
+    private static let count = Locked(0)
+
+    package static var current: Int { count.withLock { $0 } }
+
+    static func advance() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
