@@ -44,14 +44,8 @@ extension APIProvider {
         _ request: some APIRequest<ServerSentEvents>, reconnecting policy: RetryPolicy = .reconnecting,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .utility)
     ) -> ReconnectingEvents {
-        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, method: { request.endpoint.method }) {
-            lastEventID, signOutCount, willSend in
-            var endpoint = request.endpoint.adapting { willSend($0) }
-            endpoint.configuration.signOutCount = signOutCount
-            if let lastEventID {
-                endpoint.headers["Last-Event-ID"] = lastEventID.isEmpty || !lastEventID.isFieldValue ? nil : lastEventID
-            }
-            return self.request(endpoint.withResponse())
+        ReconnectingEvents(policy: policy, pause: { .timer($0, scheduler) }, endpoint: { request.endpoint }) {
+            self.request($0.withResponse())
         }
     }
 }
@@ -62,11 +56,8 @@ extension APIProvider {
 public struct ReconnectingEvents: AsyncSequence, Sendable {
     let policy: RetryPolicy
     let pause: @Sendable (DispatchTimeInterval) -> Single<Void>
-    let method: @Sendable () -> HTTPMethod
-    let connect:
-        @Sendable (_ lastEventID: String?, _ signOutCount: Int?, _ willSend: @escaping @Sendable (PreparedRequest) -> Void) -> Single<
-            (value: ServerSentEvents, response: APIResponse)
-        >
+    let endpoint: @Sendable () -> Endpoint<ServerSentEvents>
+    let send: @Sendable (Endpoint<ServerSentEvents>) -> Single<(value: ServerSentEvents, response: APIResponse)>
 
     /// Returns an iterator that sends the request and reads the events.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(events: self) }
@@ -127,12 +118,9 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
 
         private mutating func read() async throws -> ServerSentEvent? {
             if stream == nil {
-                try requireRepeatable()
-                signOutCount = signOutCount ?? SignOutCounter.current
+                let endpoint = try nextEndpoint()
                 retryAfter = nil
-                let (value, response) = try await events.connect(lastEventID, signOutCount) { [request] sent in
-                    _ = request.withLock { exchange(&$0, with: sent) }
-                }.value
+                let (value, response) = try await events.send(endpoint).value
                 redirectedRequest = Result.success(response).redirectedRequest
                 failures = 0
                 isFinished = response.statusCode == 204
@@ -146,13 +134,20 @@ public struct ReconnectingEvents: AsyncSequence, Sendable {
         }
 
         /// Throws if the server may have acted on a request unsafe to repeat.
-        private func requireRepeatable() throws {
-            let (methods, method) = (events.policy.methods, events.method())
+        private mutating func nextEndpoint() throws -> Endpoint<ServerSentEvents> {
+            var endpoint = events.endpoint().adapting { [request] sent in _ = request.withLock { exchange(&$0, with: sent) } }
+            let methods = events.policy.methods
             let isRepeatable = redirectedRequest?.isIdempotent(methods) ?? true
-            guard methods.contains(method), isRepeatable else {
-                let subject = isRepeatable ? method.rawValue : "the request that a redirect has led to"
+            guard methods.contains(endpoint.method), isRepeatable else {
+                let subject = isRepeatable ? endpoint.method.rawValue : "the request that a redirect has led to"
                 throw APIError.invalid("\(subject) may not be sent again when its events end; use GET, or read the events of one request")
             }
+            signOutCount = signOutCount ?? SignOutCounter.current
+            endpoint.configuration.signOutCount = signOutCount
+            if let lastEventID {
+                endpoint.headers["Last-Event-ID"] = lastEventID.isEmpty || !lastEventID.isFieldValue ? nil : lastEventID
+            }
+            return endpoint
         }
 
         // MARK: - Failures and waits
