@@ -45,7 +45,7 @@ extension PreparedRequest {
     init(_ method: HTTPMethod, _ url: String = "https://api.example.com/items", headers: HTTPHeaders = [:], body: Data? = nil) {
         guard let url = URL(string: url) else { preconditionFailure("\(url) is a URL.") }
         self.init(method, url, headers: headers, body: body.map { RequestBody($0) })
-        (context, baseURL) = (RequestContext(), example)
+        (options.context, baseURL) = (RequestContext(), example)
     }
 
     /// The whole body; `nil` if there is no body, or it cannot be read.

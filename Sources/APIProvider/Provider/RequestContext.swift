@@ -18,7 +18,7 @@ package final class RequestContext: Sendable {
 
 extension RequestOptions {
     /// The provider's notes about the request; `nil` without a provider.
-    fileprivate(set) var context: RequestContext? {
+    package var context: RequestContext? {
         get { self[ContextKey.self] }
         set { if let newValue { self[ContextKey.self] = newValue } else { remove(ContextKey.self) } }
     }
@@ -32,14 +32,8 @@ extension RequestOptions {
 }
 
 extension PreparedRequest {
-    /// The provider's notes about the request; `nil` without a provider.
-    package var context: RequestContext? {
-        get { options.context }
-        set { options.context = newValue }
-    }
-
     /// The number of sign-outs in this process at the subscription; `nil` without a provider.
-    package var signOutCount: Int? { context?.signOutCount }
+    package var signOutCount: Int? { options.context?.signOutCount }
 
     /// The header fields that the provider's transport would add or replace now, such as cookies; `nil` if unknown. For a cache, because a
     /// response may vary by these fields. Known only while middlewares handle the request.
@@ -54,10 +48,10 @@ extension PreparedRequest {
 
     /// Attributes a middleware's own request to the provider of `request`, and hides the secrets of both.
     func attributed(to request: PreparedRequest) -> PreparedRequest {
-        guard context == nil else { return self }
+        guard options.context == nil else { return self }
         var attributed = self
-        (attributed.context, attributed.options.transport, attributed.baseURL) = (
-            request.context, request.options.transport, request.baseURL
+        (attributed.options.context, attributed.options.transport, attributed.baseURL) = (
+            request.options.context, request.options.transport, request.baseURL
         )
         attributed.secrets.merge(request.secrets)
         return attributed

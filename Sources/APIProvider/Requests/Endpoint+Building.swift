@@ -30,7 +30,7 @@ extension Endpoint {
         var request = PreparedRequest(method, try base.appending(path, query), headers: headers)
         if !path.secrets.isEmpty { request.secrets.add(path.secrets, path: path.percentEncoded, redactedPath: path.redacted) }
         (request.timeoutInterval, request.options) = (timeoutInterval, options)
-        (request.context, request.baseURL) = (context, baseURL?.url)
+        (request.options.context, request.baseURL) = (context, baseURL?.url)
         let destination = try configuration.newDestination(for: request.url)
         if !destination.isMemory { request.bodyDestination = destination }
         let mediaType = configuration.decoder.map(\.mediaType) ?? mediaType

@@ -75,7 +75,7 @@ public class MockURLProtocol: URLProtocol {
     static func receive(
         _ request: PreparedRequest, madeAt time: DispatchTime = .now()
     ) -> (runsUserCode: Bool, answer: @Sendable () -> Answer) {
-        let time = request.context?.subscriptionTime ?? time
+        let time = request.options.context?.subscriptionTime ?? time
         if let scope = LiveScopes.scope(of: self) { return scope.receive(request, madeAt: time) }
         noteUseOfEndedScope(at: time)
         let failure = LiveScopes.endedScopeFailure(of: self, request)
@@ -90,7 +90,7 @@ extension MockURLProtocol: MockProtocol {
         let mock: MockURLProtocol.Type = self
         return { request in
             mock.noteUseOfEndedScope()
-            let isLate = request.context.map { LiveScopes.scope(of: mock)?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
+            let isLate = request.options.context.map { LiveScopes.scope(of: mock)?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
             return isLate ? TaskMark.late : TaskMark.current
         }
     }
