@@ -98,15 +98,10 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         /// Appends `date` as one segment, as in a query: `2026-11-21T09:30:00.250Z` (ISO 8601, rounded to milliseconds).
         public mutating func appendInterpolation(_ date: Date) { append(encoded(date.iso8601)) }
 
-        /// Appends the raw value of `value` as one segment.
+        /// Appends the raw value of `value` as one segment. A value with a description is appended as that.
+        @_disfavoredOverload
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value) where Value.RawValue: CustomStringConvertible {
             append(encoded(value.rawValue.description))
-        }
-
-        /// Appends the description of `value`, and not the raw value, as one segment.
-        public mutating func appendInterpolation<Value: RawRepresentable & CustomStringConvertible>(_ value: Value)
-        where Value.RawValue: CustomStringConvertible {
-            append(encoded(value.description))
         }
 
         /// Appends `segments`, separated by slashes: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
