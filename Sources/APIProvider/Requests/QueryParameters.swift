@@ -11,7 +11,7 @@ public import Foundation
 ///
 /// A key with `nil` or an empty array is left out. An array repeats the key: `label=a&label=b`. An empty string is sent as `q=`.
 /// An infinite number or `NaN` makes an endpoint's query or form invalid.
-public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessCollection, Hashable, Sendable {
+public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
     /// The keys with a number that is not finite.
     var infiniteKeys: Set<String> = []
@@ -47,12 +47,8 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, RandomAccessColle
 
     // MARK: - Items
 
-    /// The position of the first item.
-    public var startIndex: Int { items.startIndex }
-    /// The position after the last item.
-    public var endIndex: Int { items.endIndex }
-    /// The item at `position`.
-    public subscript(position: Int) -> URLQueryItem { items[position] }
+    /// Returns an iterator over the items, in order.
+    public func makeIterator() -> IndexingIterator<[URLQueryItem]> { items.makeIterator() }
 
     /// The value for `key`: a `String`, an array of strings for a repeated key, or `nil`.
     ///
