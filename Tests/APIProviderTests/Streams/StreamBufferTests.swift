@@ -44,6 +44,31 @@ struct StreamBufferTests {
         }
     }
 
+    /// Reads some elements with an iterator, and releases the iterator.
+    private func read(_ count: Int, of stream: some StreamedResponse) async throws {
+        var iterator = stream.makeAsyncIterator()
+        for _ in 0..<count { #expect(try await iterator.next() != nil) }
+    }
+
+    @Test("The transfer ends with the iterator, whatever it reads, before and after elements, in an optimized build, too", arguments: 0...2)
+    func released(count: Int) async throws {
+        for kind in 1...3 {
+            func bytes(_ text: String, _ type: String) -> ByteStream {
+                let buffer = makeBuffer()
+                buffer.append(Data(text.utf8))
+                return ByteStream(response(type: type, buffer))
+            }
+            switch kind {
+            case 1:
+                try await read(
+                    count, of: ServerSentEvents(bytes("data: a\n\ndata: b\n\ndata", "text/event-stream"), decoder: JSONDecoder()))
+            case 2: try await read(count, of: TextLines(bytes("a\nb\nc", "text/plain"), decoder: JSONDecoder()))
+            default: try await read(count, of: JSONLines<Int>(bytes("1\n2\n3", "application/x-ndjson"), decoder: JSONDecoder()))
+            }
+            #expect(log.count == kind)
+        }
+    }
+
     @Test("A body in memory is one chunk")
     func inMemory() async throws {
         let response = APIResponse(to: PreparedRequest(.get, example), data: Data("abc".utf8))
