@@ -219,6 +219,20 @@ struct ReplayTests {
         for wrong in [pay(471, 471), pay(471, 982), pay(471, 100, "471")] { #expect(outcome([pay(471, 100)], sending: [wrong]) == [nil]) }
     }
 
+    @Test("A short number in a text is hidden behind its name, and no number matches it there")
+    func shortNumberInText() {
+        func pay(_ pin: Int, _ text: String) -> RecordedExchange {
+            sending("{\"pin\":\(pin),\"link\":\"https://a.example/?\(text)&n=1000\"}")
+        }
+        let recorded = [pay(471, "pin=471")]
+        #expect(!NewRecording(recorded).text.contains("471"))
+        for (pin, text) in [(471, "pin=471"), (982, "pin=982"), (982, "pin=1")] {
+            #expect(outcome(recorded, sending: [pay(pin, text)]) == [nil])
+        }
+        // A longer text is found there.
+        #expect(outcome([pay(471, "token=abc123DEF")], sending: [pay(982, "token=other-One")]) == [0])
+    }
+
     @Test("An app may send a word as one response has it in clear, or its placeholder from another response, and nothing else")
     func clearAndReplaced() throws {
         func me(_ token: String, _ path: Character, at time: Int = 0) -> RecordedExchange {
