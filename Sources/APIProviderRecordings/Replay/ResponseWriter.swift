@@ -68,17 +68,18 @@ struct ResponseWriter {
     private func moved(_ value: String, _ name: String) -> String {
         switch name.lowercased() {
         case "retry-after": "0"
-        case "date", "expires": Date(httpDate: value, now: Date()).map { ($0 + elapsed).httpDate } ?? value
-        case "set-cookie":
-            Self.expires.replacing(in: value) { match in
-                guard let start = match[1], let date = match[2]?.replacingOccurrences(of: "-", with: " ") else { return nil }
-                return Date(httpDate: date, now: Date()).map { start + ($0 + elapsed).httpDate }
+        case "date", "expires", "set-cookie":
+            Self.date.replacing(in: value) { match in
+                let date = match[0]?.replacingOccurrences(of: "-", with: " ")
+                return date.flatMap { Date(httpDate: $0, now: Date()) }.map { ($0 + elapsed).httpDate }
             }
         default: value
         }
     }
 
-    private static let expires = Expression("(;\\s*expires=)([^;]+)", isCaseSensitive: false)
+    /// As headers have it, and with hyphens, as cookies do.
+    private static let date = Expression(
+        #"[a-z]{3}, \d{2}[ -][a-z]{3}[ -]\d{4} \d{2}:\d{2}:\d{2} GMT"#, isCaseSensitive: false)
 }
 
 extension Date {
