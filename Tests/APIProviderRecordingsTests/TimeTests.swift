@@ -11,6 +11,7 @@ struct TimeTests {
         "10,000 signed links, and 5 MB of JSON, are each recorded within ten seconds of processor time in a debug build; by day, a fifth"
     )
     func large() throws {
+        // On an idle machine they take half of that, as the page says. Beside other work, a processor needs more of its time for the same.
         let share = isNight ? 1 : 5
         let links = (0..<10_000 / share).map { "{\"image\":\"https://cdn.example.com/i/\($0).png?sig=ab\($0)cd0\($0)ef\"}" }
         let items = (0..<13_000 / share).map {
