@@ -2,7 +2,6 @@ public import APIProvider
 // A test file, or an app's with demo data, imports this module alone.
 @_exported public import APIProviderMocks
 public import Foundation
-import MiniRx
 
 extension MockURLProtocol {
     // MARK: - In a test

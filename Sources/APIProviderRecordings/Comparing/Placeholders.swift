@@ -1,4 +1,3 @@
-import APIProvider
 import Foundation
 
 /// A file's placeholders, and the places in requests where each takes a text.
@@ -33,8 +32,7 @@ struct Placeholders: Sendable {
     }
 
     func canonical(_ body: Data) -> Data {
-        let bytes = [UInt8](body)
-        return bytes.contains("eyJ") ? Data(canonical(bytes.text).utf8) : body
+        [UInt8](body).contains("eyJ") ? Data(canonical(String(decoding: body, as: UTF8.self)).utf8) : body
     }
 
     /// The placeholder at the beginning of a JWT's third part. Text behind the JWT may look like a part of the signature.

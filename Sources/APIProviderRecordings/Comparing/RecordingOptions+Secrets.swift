@@ -40,12 +40,10 @@ extension RecordingOptions {
 
     private func rule(for value: NamedValue) -> NameRule {
         let key = [value.kind == .header ? "header" : ""] + value.names
-        return rules.withLock { $0[key] }
-            ?? {
-                let rule = makeRule(for: value)
-                rules.withLock { $0[key] = rule }
-                return rule
-            }()
+        if let known = rules.withLock({ $0[key] }) { return known }
+        let rule = makeRule(for: value)
+        rules.withLock { $0[key] = rule }
+        return rule
     }
 
     private func makeRule(for value: NamedValue) -> NameRule {

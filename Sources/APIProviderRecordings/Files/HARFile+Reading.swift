@@ -18,11 +18,9 @@ extension HARFile {
         }
         let log = Member(value: (root as? [String: Any])?["log"], path: "\(name): log")
         (self.data, test) = (data, log["_test"].text)
-        let places = log["_placeholders"]
         // Without its placeholders, a recording would count as another program's file.
-        placeholders =
-            test == nil && places.value == nil
-            ? nil : Placeholders(try places.texts.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) })
+        let places: [String: String]? = try test == nil && log["_placeholders"].value == nil ? nil : log["_placeholders"].required()
+        placeholders = places.map { Placeholders($0.mapValues { Set($0.components(separatedBy: "; ")).subtracting([""]) }) }
         entries = try log["entries"].elements.compactMap(Entry.init)
     }
 }
@@ -47,16 +45,12 @@ private struct Member {
 
     var text: String? { value as? String }
 
-    var requiredText: String { get throws { try required(text) } }
-
-    var texts: [String: String] { get throws { try required(value as? [String: String]) } }
-
     var elements: [Member] {
-        get throws { try required(value as? [Any]).enumerated().map { Member(value: $1, path: "\(path)[\($0)]") } }
+        get throws { (try required() as [Any]).enumerated().map { Member(value: $1, path: "\(path)[\($0)]") } }
     }
 
-    private func required<Value>(_ value: Value?) throws -> Value {
-        guard let value else { throw MockFailure("\(path) is missing, or of another type than in HAR 1.2.") }
+    func required<Value>() throws -> Value {
+        guard let value = value as? Value else { throw MockFailure("\(path) is missing, or of another type than in HAR 1.2.") }
         return value
     }
 }
@@ -67,12 +61,11 @@ extension HARFile.Entry {
     /// `nil` for what no app's HTTP request gets: WebSockets, `data:` URLs and a proxy's tunnels.
     fileprivate init?(_ entry: Member) throws {
         let (request, response) = (entry["request"], entry["response"])
-        // Proxyman writes methods in lower case.
-        let (method, url) = (try request["method"].requiredText.uppercased(), try request["url"].requiredText)
+        let (method, url): (String, String) = (try request["method"].required(), try request["url"].required())
         let (scheme, status) = (URIReference(url).scheme?.lowercased(), response["status"].value as? Int)
-        guard scheme == "http" || scheme == "https", method != "CONNECT", status != 101 else { return nil }
-        // Browsers save a URL as it was sent, such as with raw brackets.
-        var exchange = RecordedExchange(method: method, url: String(url.prefix { $0 != "#" }).escapedAsURL)
+        guard scheme == "http" || scheme == "https", method.uppercased() != "CONNECT", status != 101 else { return nil }
+        // Proxyman writes methods in lower case. Browsers save a URL as it was sent, such as with raw brackets.
+        var exchange = RecordedExchange(method: method.uppercased(), url: String(url.prefix { $0 != "#" }).escapedAsURL)
         exchange.started = entry["startedDateTime"].text.flatMap(Date.init(iso8601:)) ?? .distantPast
         exchange.headers = HTTPHeaders(request["headers"])
         let problemOfBody = exchange.readBody(request["postData"])

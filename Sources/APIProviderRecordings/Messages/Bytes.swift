@@ -1,5 +1,4 @@
 import APIProvider
-import APIProviderMocks
 import Foundation
 
 /// Places in bytes, and the new texts.

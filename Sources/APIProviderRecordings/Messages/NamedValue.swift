@@ -24,14 +24,14 @@ struct NamedValue {
     var name: String { names.last ?? "" }
 
     /// The surrounding objects' names, and the parts of all names: `user[address]` in a multipart body, and `ns:address` in XML.
-    var outerNames: [String] { names.dropLast() + names.flatMap { $0.parts(between: ".[]:") } }
+    var outerNames: [String] { names.dropLast() + names.flatMap { $0.pieces(betweenAny: ".[]:") } }
 
     /// All names without XML's prefixes, and the parts of `user[address]`, `user.address` and `/user/address`.
     var path: [String] {
         names.flatMap { name in
-            let parts = name.parts(between: "[]./").filter { $0.utf8.contains { $0.isLetter || $0 >= 0x80 } }
+            let parts = name.pieces(betweenAny: "[]./").filter { $0.utf8.contains { $0.isLetter || $0 >= 0x80 } }
             return parts.isEmpty ? [name] : parts
-        }.map { $0.parts(between: ":").last ?? $0 }
+        }.map { $0.pieces(betweenAny: ":").last ?? $0 }
     }
 
     /// The text without a credential's scheme and white space.
@@ -155,7 +155,7 @@ extension String {
     var startAndNames: (start: String, names: [String]) {
         if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
             let name = Array(utf8.dropFirst(start.count + 1)).text
-            let names = name.general.parts(between: ".[]")
+            let names = name.general.pieces(betweenAny: ".[]")
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
         }

@@ -64,7 +64,7 @@ extension String {
     private static let formOrMarkup = Expression(#"^[\w.%\[\]-]+=[^\s&]*(?:&[\w.%\[\]-]+=[^\s&]*)+\z|^\s*<[^<>]+>[\s\S]*>\s*\z"#)
 
     /// The texts between these ASCII characters, by bytes: a name may begin with a combining mark.
-    func parts(between marks: String) -> [String] { utf8.split { marks.utf8.contains($0) }.map { Array($0).text } }
+    func pieces(betweenAny marks: String) -> [String] { utf8.split { marks.utf8.contains($0) }.map { Array($0).text } }
 
     /// A time in seconds or milliseconds since 1970, in ISO 8601, or as an HTTP date.
     var time: Date? {

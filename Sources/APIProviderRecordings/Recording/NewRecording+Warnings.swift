@@ -5,7 +5,7 @@ import Foundation
 extension NewRecording {
     /// - Parameter sent: The exchanges with all headers.
     func findWarnings(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
-        var warnings = unusedNames(sent, options)
+        var warnings = unusedNames(options)
         let texts = Set(replacer.secrets.map(\.text))
         let kept = replacer.randomTexts.filter { !texts.isSuperset(of: $0.value) && !replacer.containsSecret($0.key) }.keys.map {
             $0.isEmpty ? "a whole text" : $0
@@ -48,10 +48,9 @@ extension NewRecording {
     }
 
     /// The test's names without a value.
-    private func unusedNames(_ sent: [RecordedExchange], _ options: RecordingOptions) -> [String] {
+    private func unusedNames(_ options: RecordingOptions) -> [String] {
         let seen = replacer.seenNames
-        let everything = RecordingOptions(hiding: options.hidden, comparing: options.compared).varying(with: sent)
-        let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { everything.lines(of: $0).values.keys })
+        let places = Set(options.ignored.isEmpty ? [] : replacer.exchanges.flatMap { options.lines(of: $0).values.keys })
         let unused =
             [("hiding", options.hidden), ("keeping", options.kept)].flatMap { option, names in
                 names.filter { name in !seen.contains { $0.isField(name) } }.map { (option, $0) }

@@ -1,5 +1,4 @@
 import APIProvider
-import APIProviderMocks
 import Foundation
 
 /// A test's requests and responses, as a file.

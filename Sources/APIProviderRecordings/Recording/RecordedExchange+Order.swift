@@ -1,5 +1,4 @@
 import APIProvider
-import APIProviderMocks
 import Foundation
 
 extension [RecordedExchange] {

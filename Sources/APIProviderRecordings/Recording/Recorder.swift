@@ -13,15 +13,10 @@ import FoundationNetworking
 /// Sends every request as a stream, so that nothing waits for a stream's end. Redirects are responses, for the sender to follow.
 final class Recorder: Sendable {
     private struct Item {
+        /// The app has left an exchange without an end.
         var exchange: RecordedExchange
-        var isEnded = false
         let cancellation: any Disposable
-
-        /// - Parameter failure: The reason for an early end, after the part so far.
-        mutating func end(at order: Int, _ failure: String?) {
-            isEnded = true
-            (exchange.order.end, exchange.failure) = (order, failure)
-        }
+        var isEnded: Bool { exchange.order.end != .max }
     }
 
     private struct State {
@@ -38,15 +33,7 @@ final class Recorder: Sendable {
     init(_ transport: any Transport) { self.transport = transport }
 
     /// The sent requests, with the responses so far.
-    var exchanges: [RecordedExchange] {
-        state.withLock { state in
-            state.items.map { item in
-                var item = item
-                if !item.isEnded { item.end(at: state.events + 1, RecordedExchange.left) }
-                return item.exchange
-            }
-        }
-    }
+    var exchanges: [RecordedExchange] { state.withLock { $0.items.map(\.exchange) } }
 
     /// Cancels running requests, and sends nothing more. Drops later data.
     func close() {
@@ -64,11 +51,12 @@ final class Recorder: Sendable {
     func answer(to request: PreparedRequest) -> Answer {
         Answer { [self] deliver in
             let cancellation = SerialDisposable()
-            let exchange = RecordedExchange(request)
+            let sent = RecordedExchange(request)
             let number = state.withLock { state -> Int? in
                 guard !state.isClosed else { return nil }
+                var exchange = sent
+                (exchange.order, exchange.failure) = ((state.events, .max), RecordedExchange.left)
                 state.items.append(Item(exchange: exchange, cancellation: cancellation))
-                state.items[state.items.count - 1].exchange.order.begin = state.events
                 state.events += 1
                 return state.items.count - 1
             }
@@ -132,10 +120,11 @@ final class Recorder: Sendable {
         state.withLock { if !$0.isClosed, !$0.items[number].isEnded { body(&$0.items[number]) } }
     }
 
+    /// - Parameter failure: The reason for an early end, after the part so far.
     private func end(_ number: Int, _ failure: String? = nil) {
         state.withLock { state in
             guard !state.isClosed, !state.items[number].isEnded else { return }
-            state.items[number].end(at: state.events, failure)
+            (state.items[number].exchange.order.end, state.items[number].exchange.failure) = (state.events, failure)
             state.events += 1
         }
     }

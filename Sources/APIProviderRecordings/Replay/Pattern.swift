@@ -1,3 +1,4 @@
+import APIProvider
 import Foundation
 
 /// A request's text with placeholders for other texts: for the secrets of the test and the environment.

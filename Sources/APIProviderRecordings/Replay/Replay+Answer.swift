@@ -1,7 +1,6 @@
 import APIProvider
 import APIProviderMocks
 import Foundation
-import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking

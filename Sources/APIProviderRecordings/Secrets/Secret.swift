@@ -1,5 +1,3 @@
-import APIProvider
-import APIProviderMocks
 import Foundation
 
 /// A secret text, and the placeholder in the file.

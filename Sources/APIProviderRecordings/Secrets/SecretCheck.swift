@@ -1,4 +1,3 @@
-import APIProvider
 import APIProviderMocks
 import Foundation
 

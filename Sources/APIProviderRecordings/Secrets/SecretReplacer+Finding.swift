@@ -43,9 +43,7 @@ extension SecretReplacer {
     }
 
     /// Whether the app has sent the value as a secret.
-    private func isSent(_ value: NamedValue) -> Bool {
-        indices[Array(value.secretText.utf8)].map { secrets[$0].places.isEmpty } == false
-    }
+    private func isSent(_ value: NamedValue) -> Bool { secret(value.secretText)?.places.isEmpty == false }
 
     /// Returns the secret's index.
     private mutating func add(_ text: String, _ label: String, _ origin: Secret.Origin, _ reach: Secret.Reach, in message: Int?) -> Int {
@@ -92,10 +90,9 @@ extension SecretReplacer {
         let found = messages.enumerated().flatMap { number, message in
             Self.key.matches(in: message.texts.decodingEscapes().text).compactMap {
                 groups -> (label: String, text: String, message: Int)? in
-                guard let group = groups.indices.dropFirst().first(where: { groups[$0] != nil }), let text = groups[group] else {
+                guard let (label, group) = zip(Self.keyLabels, groups.dropFirst()).first(where: { $1 != nil }), let text = group else {
                     return nil
                 }
-                let label = Self.keyLabels[group - 1]
                 let isKey =
                     switch label {
                     case "token": text.isJWT

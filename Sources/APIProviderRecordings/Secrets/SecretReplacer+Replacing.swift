@@ -1,5 +1,3 @@
-import APIProvider
-import APIProviderMocks
 import Foundation
 
 extension SecretReplacer {
@@ -8,12 +6,10 @@ extension SecretReplacer {
         for part in message.parts {
             for secret in check.secrets(in: part).sorted() { refuse(secrets[secret], in: part, of: message) }
         }
-        func secret(_ value: NamedValue) -> Secret? {
-            indices[Array(value.secretText.utf8)].map { secrets[$0] }.flatMap { $0.reach == .named ? $0 : nil }
-        }
-        guard named[number].contains(where: { secret($0) != nil }) else { return }
+        guard named[number].contains(where: { secret($0.secretText)?.reach == .named }) else { return }
         for value in values(of: message) {
-            guard let secret = secret(value), options.label(of: value, inResponse: message.isResponse) != nil,
+            guard let secret = secret(value.secretText), secret.reach == .named,
+                options.label(of: value, inResponse: message.isResponse) != nil,
                 let part = message.parts.first(where: { $0.contains(value) })
             else { continue }
             refuse(secret, in: part, of: message)
@@ -38,12 +34,10 @@ extension SecretReplacer {
     func replaced(_ number: Int) -> Message {
         var message = messages[number]
         let named = named[number].compactMap { value -> (value: NamedValue, secret: Secret)? in
-            guard let secret = indices[Array(value.secretText.utf8)].map({ secrets[$0] }) else { return nil }
+            guard let secret = secret(value.secretText) else { return nil }
             return secret.reach == .named || value.kind == .credential || value.kind == .cookie ? (value, secret) : nil
         }
-        let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap {
-            indices[Array($0.utf8)].map { secrets[$0] }
-        }.filter { $0.reach == .named }
+        let marked = (message.isResponse ? [] : originals[message.exchange].markedSecrets).compactMap(secret).filter { $0.reach == .named }
         for index in message.parts.indices where !message.parts[index].isBinary {
             let groups = Dictionary(grouping: named.filter { message.parts[index].contains($0.value) }) {
                 message.parts[index].pattern(for: $0.value)

@@ -52,6 +52,9 @@ struct SecretReplacer {
         return exchange.response.map { NamedValue.values(of: Lines($0)) } ?? []
     }
 
+    /// The secret with exactly this text.
+    func secret(_ text: String) -> Secret? { indices[Array(text.utf8)].map { secrets[$0] } }
+
     /// Whether the text contains a secret in any notation.
     func containsSecret(_ text: String) -> Bool { !check.secrets(in: Array(text.utf8)).isEmpty }
 
@@ -86,15 +89,13 @@ struct SecretReplacer {
         let edits = lines.values.flatMap { place, values in
             values.compactMap { value -> Edits.Element? in
                 guard let range = value.range, let named = NamedValue(value, at: place) else { return nil }
-                let bytes = Array(named.secretText.utf8)
                 let isOfPerson =
                     value.kind == .text && Self.claimsOfPersons.contains(named.name) && !options.kept.contains(named.name)
-                    && openTexts[bytes] == nil
-                guard let index = indices[bytes] else { return isOfPerson ? (range, named.name.jsonString) : nil }
+                    && openTexts[Array(named.secretText.utf8)] == nil
+                guard let claim = self.secret(named.secretText) else { return isOfPerson ? (range, named.name.jsonString) : nil }
                 let isListed = ["azp", "aud", "client_id"].contains(named.name) || options.label(of: named, inResponse: true) != nil
-                guard secrets[index].reach == .everywhere || isOfPerson || isListed else { return nil }
-                let replacement = secrets[index].replacement
-                return (range, value.kind == .number ? Array(replacement.utf8) : replacement.jsonString)
+                guard claim.reach == .everywhere || isOfPerson || isListed else { return nil }
+                return (range, value.kind == .number ? Array(claim.replacement.utf8) : claim.replacement.jsonString)
             }
         }
         return "\(parts[0]).\(Data([UInt8](claims).applying(edits)).base64URL).\(secret.placeholder)"
