@@ -87,6 +87,8 @@ struct SecretTests {
         arguments: [
             ("application/x-www-form-urlencoded", "a=1&password=x%20y&b=2", "a=1&password=password-001&b=2"),
             ("", "a=1&password=x+y&b=2", "a=1&password=password-001&b=2"),
+            // An escape of another charset than UTF-8 moves no place.
+            ("", "a=caf%E9&password=x1y&b=2", "a=caf%E9&password=password-001&b=2"),
             (
                 "multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nx y\r\n--b--\r\n",
                 "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\npassword-001\r\n--b--\r\n"
