@@ -5,41 +5,45 @@ package import MiniRx
 /// The key is an origin, or empty for one limit on all requests. A key without requests takes no memory.
 package final class RequestLimiter: Sendable {
     /// One request's permit: first waiting in the queue, then running.
-    final class Permit: Sendable {
-        private let limiter: RequestLimiter
-        private let key: String
-
-        fileprivate init(_ limiter: RequestLimiter, _ key: String) { (self.limiter, self.key) = (limiter, key) }
+    struct Permit: Sendable {
+        fileprivate let limiter: RequestLimiter
+        fileprivate let key: String
+        fileprivate let number: Int
 
         /// Calls `start` when a place is free: at once, or on the thread that releases another permit.
         func acquire(_ start: @escaping @Sendable () -> Void) {
-            if limiter.add(self, Action(start), to: key) { start() }
+            if limiter.add(self, Action(start)) { start() }
         }
 
         /// Ends the request, or stops waiting. Only the first call has an effect.
-        func release() { limiter.remove(self, from: key) }
+        func release() { limiter.remove(self) }
     }
 
+    /// The requests with a key, by number.
     private struct Queue {
-        var running: Set<ObjectIdentifier> = []
+        var running: Set<Int> = []
         /// The permits being started by a thread. If one ends meanwhile, that thread starts the next one, so the stack does not grow.
-        var starting: Set<ObjectIdentifier> = []
-        var waiting: [ObjectIdentifier: (number: Int, start: Action)] = [:]
-        /// The permits in the order of their arrival. A released permit stays here for a while. Its identifier may be used again by a new
-        /// permit, so an entry counts only if its number is the waiting permit's.
-        var order: ArraySlice<(permit: ObjectIdentifier, number: Int)> = []
-        var lastNumber = 0
+        var starting: Set<Int> = []
+        var waiting: [Int: Action] = [:]
+        /// The waiting permits in the order of their arrival, and some released ones.
+        var order: ArraySlice<Int> = []
 
         var isUnused: Bool { running.isEmpty && waiting.isEmpty && starting.isEmpty }
     }
 
     private let limit: Int
-    private let queues = Locked<[String: Queue]>([:])
+    private let state = Locked<(queues: [String: Queue], lastNumber: Int)>(([:], 0))
 
     /// - Parameter limit: The number of requests with each key, at least 1.
     package init(limit: Int) { self.limit = max(limit, 1) }
 
-    func permit(for key: String = "") -> Permit { Permit(self, key) }
+    func permit(for key: String = "") -> Permit {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return Permit(limiter: self, key: key, number: number)
+    }
 
     /// Waits for a permit, runs the single made by `make`, and holds the permit until the end or dispose.
     package func running<Element>(_ make: @escaping @Sendable () -> Single<Element>) -> Single<Element> {
@@ -55,57 +59,54 @@ package final class RequestLimiter: Sendable {
 
     // MARK: - Queues
 
+    private func withQueue<Result>(of key: String, _ change: (inout Queue) -> Result) -> Result {
+        state.withLock { state in
+            var queue = state.queues.removeValue(forKey: key) ?? Queue()
+            defer { if !queue.isUnused { state.queues[key] = queue } }
+            return change(&queue)
+        }
+    }
+
     /// Returns whether the request may start now. Otherwise `start` is called later.
-    private func add(_ permit: Permit, _ start: Action, to key: String) -> Bool {
-        queues.withLock { queues in
-            var queue = queues.removeValue(forKey: key) ?? Queue()
-            defer { queues[key] = queue }
-            if queue.running.count < limit, queue.waiting.isEmpty {
-                queue.running.insert(ObjectIdentifier(permit))
-                return true
-            }
-            queue.lastNumber += 1
-            queue.waiting[ObjectIdentifier(permit)] = (queue.lastNumber, start)
-            queue.order.append((ObjectIdentifier(permit), queue.lastNumber))
+    private func add(_ permit: Permit, _ start: Action) -> Bool {
+        withQueue(of: permit.key) { queue in
+            if queue.running.count < limit, queue.waiting.isEmpty { return queue.running.insert(permit.number).inserted }
+            queue.waiting[permit.number] = start
+            queue.order.append(permit.number)
             return false
         }
     }
 
-    private func remove(_ permit: Permit, from key: String) {
+    private func remove(_ permit: Permit) {
         // A waiting permit's closure is released outside the lock.
-        let (_, startsNext) = queues.withLock { queues -> (Action?, Bool) in
-            guard var queue = queues.removeValue(forKey: key) else { return (nil, false) }
-            defer { if !queue.isUnused { queues[key] = queue } }
-            if let waited = queue.waiting.removeValue(forKey: ObjectIdentifier(permit)) {
+        let (_, startsNext) = withQueue(of: permit.key) { queue -> (Action?, Bool) in
+            if let waited = queue.waiting.removeValue(forKey: permit.number) {
                 // Searching for each of thousands of disposed permits would take seconds.
                 if queue.order.count > 2 * queue.waiting.count + 64 {
-                    queue.order.removeAll { [waiting = queue.waiting] in waiting[$0.permit]?.number != $0.number }
+                    queue.order.removeAll { [waiting = queue.waiting] in waiting[$0] == nil }
                 }
-                return (waited.start, false)
+                return (waited, false)
             }
-            let wasRunning = queue.running.remove(ObjectIdentifier(permit)) != nil
-            return (nil, wasRunning && !queue.starting.contains(ObjectIdentifier(permit)) && !queue.waiting.isEmpty)
+            let wasRunning = queue.running.remove(permit.number) != nil
+            return (nil, wasRunning && !queue.starting.contains(permit.number) && !queue.waiting.isEmpty)
         }
         guard startsNext else { return }
-        var started: ObjectIdentifier?
-        while let (next, start) = takeNext(of: key, after: started) {
+        var started: Int?
+        while let (next, start) = takeNext(of: permit.key, after: started) {
             start()
             started = next
         }
     }
 
     /// The next request to start on this thread; `nil` ends the loop.
-    private func takeNext(of key: String, after started: ObjectIdentifier?) -> (ObjectIdentifier, Action)? {
-        queues.withLock { queues in
-            guard var queue = queues.removeValue(forKey: key) else { return nil }
-            defer { if !queue.isUnused { queues[key] = queue } }
+    private func takeNext(of key: String, after started: Int?) -> (Int, Action)? {
+        withQueue(of: key) { queue in
             if let started { queue.starting.remove(started) }
-            while queue.running.count < limit, let (next, number) = queue.order.popFirst() {
-                guard let waiting = queue.waiting[next], waiting.number == number else { continue }
-                queue.waiting[next] = nil
+            while queue.running.count < limit, let next = queue.order.popFirst() {
+                guard let start = queue.waiting.removeValue(forKey: next) else { continue }
                 queue.running.insert(next)
                 queue.starting.insert(next)
-                return (next, waiting.start)
+                return (next, start)
             }
             return nil
         }
