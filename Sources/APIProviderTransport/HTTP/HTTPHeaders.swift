@@ -11,8 +11,6 @@ import Foundation
 /// ```
 public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var fields: [(name: String, value: String)] = []
-    /// The reason for an invalid `Authorization`; `nil` for a valid one.
-    private(set) var problem: String?
 
     /// Creates headers with `headers`, in order, without fields whose value is `nil`.
     public init(dictionaryLiteral headers: (String, String?)...) {
@@ -41,7 +39,6 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         get { index(of: name).map { fields[$0].value } }
         set {
             let index = index(of: name)
-            if problem != nil, name.isField("Authorization"), newValue != index.map({ fields[$0].value }) { problem = nil }
             switch (index, newValue) {
             case (let index?, let value?): fields[index] = (name, value)
             case (let index?, nil): fields.remove(at: index)
@@ -51,14 +48,10 @@ public struct HTTPHeaders: ExpressibleByDictionaryLiteral, Sequence, Hashable, S
         }
     }
 
-    /// Adopts the problem of `headers` with the same `Authorization`.
-    mutating func adoptProblem(of headers: HTTPHeaders) { if let problem = headers.problem { self.problem = problem } }
-
     /// Returns these headers with the fields in `headers`, which replace fields of the same name.
     public func merging(_ headers: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         for (name, value) in headers { merged[name] = value }
-        merged.adoptProblem(of: headers)
         return merged
     }
 
@@ -103,14 +96,10 @@ extension HTTPHeaders {
     ///   - username: The user name. A colon or a control character makes the request invalid.
     ///   - password: The password. A control character makes the request invalid.
     public static func authorization(username: String, password: String) -> HTTPHeaders {
-        var headers: HTTPHeaders = ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
-        let hasControls = (username + password).utf8.contains { $0 < 32 || $0 == 127 }
-        if username.utf8.contains(UInt8(ascii: ":")) || hasControls {
-            headers.problem =
-                "its \(hasControls ? "user name or password has a control character" : "user name has a colon"), which Basic authentication "
-                + "does not allow (RFC 7617, section 2)"
-        }
-        return headers
+        let hasColon = username.utf8.contains(UInt8(ascii: ":"))
+        // A value with a control character makes the request invalid (RFC 7617, section 2).
+        guard !hasColon, (username + password).utf8.allSatisfy({ $0 >= 32 && $0 != 127 }) else { return ["Authorization": "\0"] }
+        return ["Authorization": "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"]
     }
 
     /// The field `Authorization` with `bearerToken` (RFC 6750, section 2.1). To refresh an expired token, use an

@@ -16,7 +16,6 @@ extension PreparedRequest {
         if let timeoutInterval, !(timeoutInterval > 0) {
             throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
         }
-        if let problem = headers.problem { throw APIError.invalid(problem) }
         if let boundary = body?.boundary { try nameBoundary(boundary) }
         // URL loading systems may drop an invalid field without an error.
         for (name, value) in headers { try HTTPHeaders.check(name, value) }

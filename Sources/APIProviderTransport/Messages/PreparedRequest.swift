@@ -106,9 +106,7 @@ public struct PreparedRequest: Sendable {
             if newValue.timeoutInterval != old { timeoutInterval = newValue.timeoutInterval }
             url = newValue.url ?? url
             method = HTTPMethod(rawValue: newValue.httpMethod ?? "GET")
-            let oldHeaders = headers
             headers = HTTPHeaders((newValue.allHTTPHeaderFields ?? [:]).map { (key: $0, value: $1) })
-            if headers["Authorization"] == oldHeaders["Authorization"] { headers.adoptProblem(of: oldHeaders) }
             foundationRequest = newValue
             foundationRequest?.allHTTPHeaderFields = nil
         }
@@ -177,9 +175,7 @@ extension PreparedRequest {
 
     /// Adds the fields in `headers` that the request lacks.
     public mutating func addMissingHeaders(_ headers: HTTPHeaders) {
-        let keepsOwnAuthorization = self.headers["Authorization"] != nil
         for (name, value) in headers where self.headers[name] == nil { self.headers[name] = value }
-        if !keepsOwnAuthorization { self.headers.adoptProblem(of: headers) }
     }
 }
 

@@ -127,7 +127,7 @@ struct DefaultHeadersMiddlewareTests {
         "A header that HTTP does not allow makes the request invalid",
         arguments: [
             (["X A": "a"], "is not a token"), (["X-A": "a\r\nX-B: b"], "control character"),
-            (.authorization(username: "a:b", password: ""), "has a colon"),
+            (.authorization(username: "a:b", password: ""), "has a control character"),
         ] as [(HTTPHeaders, String)])
     func invalid(headers: HTTPHeaders, word: String) async throws {
         let error = try await #require(throws: APIError.self) { try await sent([:], by: headers) }
