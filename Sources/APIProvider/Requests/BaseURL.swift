@@ -9,7 +9,6 @@ struct BaseURL: Sendable {
     /// The same without slashes at the end.
     @HiddenFromReflection private var startWithoutSlashes: String
     @HiddenFromReflection private var query: String?
-    @HiddenFromReflection private var fragment: String?
 
     init(_ url: URL) {
         self.url = url
@@ -19,7 +18,7 @@ struct BaseURL: Sendable {
         var shortened = start
         while shortened.utf8.last == UInt8(ascii: "/") { shortened.removeLast() }
         (self.start, startWithoutSlashes) = (start, shortened)
-        (query, fragment) = (parts.query.map { String($0) }, parts.fragment.map { String($0) })
+        query = parts.query.map { String($0) }
     }
 
     /// The URL with `path` and `query` appended.
@@ -38,9 +37,6 @@ struct BaseURL: Sendable {
             if let own = self.query, !own.isEmpty { text += added.isEmpty ? own : own + "&" }
             text += added
         }
-        // A whole URL's fragment is not sent, but a redirect and the response's reader need the fragment. A base URL's fragment belongs to
-        // another resource.
-        if let fragment, path.url != nil, ownPath.isEmpty { text += "#\(fragment)" }
         guard let url = URL(string: text) else {
             throw APIError.invalid("no URL can be made of \"\(self.url.redacted)\" and its path \"\(path)\"")
         }

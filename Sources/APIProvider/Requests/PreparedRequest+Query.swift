@@ -19,8 +19,7 @@ extension PreparedRequest {
             let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
             guard items != old.map(\.text) else { return }
             let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
-            let fragment = URIReference(url.absoluteString).fragment.map { "#\($0)" } ?? ""
-            url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query + fragment) ?? url
+            url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query) ?? url
         }
     }
 

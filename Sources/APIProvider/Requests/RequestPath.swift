@@ -63,7 +63,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
     /// The URL `url`, such as a next page's in a `Link` header, with `path` appended.
     ///
-    /// The URL's escapes and query stay unchanged. So does the fragment without a path, but no fragment is sent.
+    /// The URL's escapes and query stay unchanged. The fragment is dropped.
     public static func url(_ url: URL, _ path: RequestPath = "") -> RequestPath {
         var path = path
         if path.url != nil { path.problem = "its path has a URL within a URL" }

@@ -1,4 +1,4 @@
-/// A URI reference, split at the delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
+/// A URI reference without its fragment, split at the delimiters (RFC 3986, appendix B). Nothing is decoded or normalized.
 package struct URIReference: Sendable {
     /// `nil` for a relative reference, and for a URL without `://`, such as `mailto:`, where `path` includes the scheme.
     package let scheme: Substring?
@@ -6,12 +6,10 @@ package struct URIReference: Sendable {
     package let authority: Substring
     package let path: Substring
     package let query: Substring?
-    package let fragment: Substring?
 
     package init(_ text: some StringProtocol) {
-        let (beforeFragment, fragment) = Substring(text).split(at: UInt8(ascii: "#"))
-        let (hierarchy, query) = beforeFragment.split(at: UInt8(ascii: "?"))
-        (self.fragment, self.query) = (fragment, query)
+        let (hierarchy, query) = Substring(text).split(at: UInt8(ascii: "#")).0.split(at: UInt8(ascii: "?"))
+        self.query = query
         let end = hierarchy.utf8.firstIndex { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "/") }
         if let end, hierarchy[end...].utf8.starts(with: "://".utf8) {
             let rest = hierarchy.utf8[end...].dropFirst(3)

@@ -24,17 +24,11 @@ extension URL {
         return components.url ?? self
     }
 
-    /// The URL without the fragment; `nil` for a URL without one.
-    var withoutFragment: URL? {
+    /// The URL without the fragment.
+    var withoutFragment: URL {
         let text = absoluteString
-        guard text.withCString({ strchr($0, CInt(UInt8(ascii: "#"))) }) != nil else { return nil }
-        return URL(string: String(text.prefix { $0 != "#" }))
-    }
-
-    /// The URL with the fragment of `source`, unless this URL has one (RFC 9110, section 10.2.2).
-    func inheritingFragment(of source: URL) -> URL {
-        guard let fragment = URIReference(source.absoluteString).fragment, withoutFragment == nil else { return self }
-        return URL(string: "\(absoluteString)#\(fragment)") ?? self
+        guard text.withCString({ strchr($0, CInt(UInt8(ascii: "#"))) }) != nil else { return self }
+        return URL(string: String(decoding: text.utf8.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)) ?? self
     }
 
     /// Scheme, host and port (RFC 6454, section 4).

@@ -15,8 +15,13 @@ public import FoundationNetworking
 public struct PreparedRequest: Sendable {
     /// The request method.
     public var method: HTTPMethod { didSet { isChecked = false } }
-    /// The URL with the query, already escaped.
-    public var url: URL { didSet { isChecked = false } }
+    /// The URL with the query, already escaped. A fragment is dropped, because it is not for the server (RFC 9110, section 7.1).
+    public var url: URL {
+        didSet {
+            url = url.withoutFragment
+            isChecked = false
+        }
+    }
     /// The header fields, without the additions of the session or the network stack.
     public var headers: HTTPHeaders { didSet { isChecked = false } }
     /// The body, readable any number of times.
@@ -38,12 +43,12 @@ public struct PreparedRequest: Sendable {
     ///
     /// - Parameters:
     ///   - method: The request method.
-    ///   - url: The URL with the query, already escaped.
+    ///   - url: The URL with the query, already escaped. A fragment is dropped.
     ///   - headers: The header fields.
     ///   - body: The body, already encoded.
     public init(_ method: HTTPMethod, _ url: URL, headers: HTTPHeaders = [:], body: RequestBody? = nil) {
         self.method = method
-        self.url = url
+        self.url = url.withoutFragment
         self.headers = headers
         self.body = body
         options = RequestOptions()

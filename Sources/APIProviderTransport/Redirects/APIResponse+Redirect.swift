@@ -48,7 +48,7 @@ extension APIResponse {
 
     /// The request that follows this redirect (RFC 9110, section 15.4); `nil` if this is no redirect, or cannot be followed.
     func nextRequest(for sent: PreparedRequest) -> PreparedRequest? {
-        guard let to = redirectTarget?.url?.inheritingFragment(of: sent.url) else { return nil }
+        guard let to = redirectTarget?.url else { return nil }
         let from = request.url
 
         var next = sent

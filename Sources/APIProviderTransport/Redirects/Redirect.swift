@@ -49,22 +49,6 @@ extension APIResponse {
     }
 }
 
-extension Transport {
-    /// Sends `request` without the URL's fragment, which is not for the server (RFC 9110, section 7.1). The response gets the fragment
-    /// back.
-    package func sendWithoutFragment(_ request: PreparedRequest) -> Single<APIResponse> {
-        guard let url = request.url.withoutFragment else { return send(request) }
-        var sent = request
-        sent.url = url
-        return send(sent).map { response in
-            guard response.request.url == url else { return response }
-            var response = response
-            response.request.url = request.url
-            return response
-        }
-    }
-}
-
 extension APIResponse {
     /// Whether the response comes from another URL than its ``request``: the transport followed a redirect by itself.
     ///

@@ -9,7 +9,7 @@ extension Transport {
     /// 15.3.7), and, if the server has no such part, once more the whole.
     package func sendFollowingRedirects(_ request: PreparedRequest) -> Single<APIResponse> {
         let send: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
-            .followingRedirects(request) { self.sendWithoutFragment($0) }
+            .followingRedirects(request) { self.send($0) }
         }
         guard case .file(let file, let download?, _) = request.bodyDestination, let attempt = download.beginAttempt() else {
             return send(request)

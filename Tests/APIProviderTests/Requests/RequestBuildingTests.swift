@@ -33,11 +33,11 @@ struct RequestBuildingTests {
             ("https://h", "/repos/\(path: "apple/swift å")/issues", [:], "https://h/repos/apple/swift%20%C3%A5/issues"),
             ("https://h", "/\(Date(timeIntervalSince1970: 0))/\(true)", [:], "https://h/1970-01-01T00%3A00%3A00Z/true"),
             ("https://h", "/\(Kind.open)/\(Named.first)/\(HTTPMethod.get)", [:], "https://h/is%20open/b/GET"),
-            // The base's own query comes first as it is. An empty query is kept (RFC 3986, section 6.2.3). A fragment stays without a path.
+            // The base's own query comes first as it is. An empty query is kept (RFC 3986, section 6.2.3). A fragment is dropped.
             ("https://h/x?k=1", "y", ["z": 2], "https://h/x/y?k=1&z=2"),
             ("https://h?k=a%20b+c", "", ["k": "d"], "https://h?k=a%20b+c&k=d"),
-            ("https://h/x?", "", [:], "https://h/x?"), ("https://h/x?#f", "", ["z": 2], "https://h/x?z=2#f"),
-            ("https://h/x?k=1#%66", "", [:], "https://h/x?k=1#%66"), ("https://h/x#f", "y", [:], "https://h/x/y"),
+            ("https://h/x?", "", [:], "https://h/x?"), ("https://h/x?#f", "", ["z": 2], "https://h/x?z=2"),
+            ("https://h/x?k=1#%66", "", [:], "https://h/x?k=1"), ("https://h/x#f", "y", [:], "https://h/x/y"),
             // Only unreserved characters stay (RFC 3986, section 2.3).
             (
                 "https://h", "", ["a-._~": "A-._~", "q": "+ &=?/:@!$'()*,;é"],
