@@ -84,7 +84,7 @@ extension RetryPolicy {
         case .success(let response): return isIdempotent && statuses.contains(response.statusCode)
         case .failure(let error):
             let error = error as? APIError ?? .transport(request, underlying: error)
-            return isIdempotent ? error.isTransient : error.happenedBeforeSending
+            return isIdempotent ? error.isTransient : error.requestWasNotSent
         }
     }
 }

@@ -29,7 +29,7 @@ extension APIResponse {
     ///
     /// - Parameter errorResponse: Returns the response for an error.
     func decode<T: Decodable>(_ type: T.Type, from data: Data, errorResponse: () -> APIResponse) throws -> T {
-        try Self.explainingErrors(of: type, in: errorResponse(), where: { _ in true }) {
+        try Self.wrappingErrors(of: type, in: errorResponse(), where: { _ in true }) {
             let optional = type as? any OptionalResponse.Type
             if data.isEmpty, let none = optional?.none as? T { return none }
             let wrapped = optional?.wrapped ?? type
@@ -62,7 +62,7 @@ extension APIResponse {
     }
 
     /// Runs `decode`, and turns a decoder's error into an ``APIError`` with `response`. Other errors pass through.
-    static func explainingErrors<T>(
+    static func wrappingErrors<T>(
         of type: T.Type, in response: @autoclosure () -> APIResponse, where isDecoderError: (any Error) -> Bool = { $0 is DecodingError },
         _ decode: () throws -> T
     ) throws -> T {

@@ -6,7 +6,7 @@ import FoundationNetworking
 
 extension APIResponse {
     /// Throws if a middleware made a successful response anew, without the file that has come, and without a body of its own.
-    func checkFile(of download: Download) throws {
+    func checkFile(of download: DownloadHandoff) throws {
         guard download.hasFile, file == nil, data.isEmpty, httpResponse.isSuccessful else { return }
         let reason = "a middleware made its response anew, without the downloaded file; let it change the response that it got"
         throw APIError.transport(request, underlying: URLError(.cannotOpenFile, reason: reason))

@@ -57,7 +57,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         timeoutInterval: TimeInterval? = nil, decode: @escaping @Sendable (APIResponse) throws -> Response
     ) {
         self.init(method, path, query, headers, body, timeoutInterval, usesProviderDecoder: false) { response in
-            try APIResponse.explainingErrors(of: Response.self, in: response) { try decode(response) }
+            try APIResponse.wrappingErrors(of: Response.self, in: response) { try decode(response) }
         }
     }
 
@@ -92,7 +92,7 @@ public struct Endpoint<Response: Sendable>: APIRequest {
     ///   - errorMessage: Finds the server's message, unless the endpoint has another such closure.
     ///   - download: The request's download, which learns whether the response was accepted.
     func value(
-        of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?, _ download: Download? = nil
+        of response: APIResponse, errorMessage: (@Sendable (APIResponse) -> String?)?, _ download: DownloadHandoff? = nil
     ) throws -> Response {
         var response = response
         if let decoder = configuration.decoder { response = response.with(decoder: decoder) }
@@ -133,7 +133,7 @@ struct EndpointConfiguration: Sendable {
     var isResuming = false
     /// The destination of one request to `url`.
     func newDestination(for url: URL) throws -> BodyDestination {
-        if let file = destination.file { return .file(file, isResuming ? Download(resuming: url, to: file) : Download()) }
+        if let file = destination.file { return .file(file, isResuming ? DownloadHandoff(resuming: url, to: file) : DownloadHandoff()) }
         if isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
         return destination
     }

@@ -85,7 +85,7 @@ public class MockURLProtocol: URLProtocol {
 
 // MARK: - The tasks of a transport
 
-extension MockURLProtocol: MockProtocol {
+extension MockURLProtocol: TaskDescribingProtocol {
     package static var describeTask: @Sendable (PreparedRequest) -> String {
         let mock: MockURLProtocol.Type = self
         return { request in

@@ -31,7 +31,7 @@ public enum APIError: Error, Sendable {
     package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// Wraps the error of `body`, which looks at the destination of a download.
-    package static func explainingDestination<Result>(_ body: () throws -> Result) throws -> Result {
+    package static func wrappingDestinationError<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
     }
 
@@ -82,9 +82,9 @@ public enum APIError: Error, Sendable {
     /// again.
     ///
     /// `false` after a redirect, because a server acted on the redirected request.
-    public var happenedBeforeSending: Bool {
+    public var requestWasNotSent: Bool {
         guard case .transport(let request, _) = self, request.redirects.isEmpty else { return false }
-        return urlError?.happenedBeforeSending == true
+        return urlError?.requestWasNotSent == true
     }
 
     /// Whether a second attempt may succeed: not after a certificate or URL error, or a response beyond the limit.

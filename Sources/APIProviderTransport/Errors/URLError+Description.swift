@@ -54,7 +54,7 @@ extension URLError {
         case .timedOut: "Check the connection, or try again later."
         case .networkConnectionLost: "Try again."
         case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "Check the date and time on your device."
-        case _ where happenedBeforeSending: "Check the connection, and try again."
+        case _ where requestWasNotSent: "Check the connection, and try again."
         default: nil
         }
     }

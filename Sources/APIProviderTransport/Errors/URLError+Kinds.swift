@@ -19,11 +19,11 @@ extension URLError {
     }
 
     /// Whether the request cannot have reached the server.
-    var happenedBeforeSending: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
+    var requestWasNotSent: Bool { isOffline || [.cannotConnectToHost, .cannotFindHost, .dnsLookupFailed].contains(code) }
 
     /// Whether a second attempt may succeed.
     package var isTransient: Bool {
-        happenedBeforeSending || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(code)
+        requestWasNotSent || [.timedOut, .networkConnectionLost, .badServerResponse, .cannotParseResponse].contains(code)
     }
 
     /// - Parameter isInMemory: Whether files have no limit.

@@ -185,7 +185,8 @@ struct ExchangeState {
             phase = .delivering
             return .failure(error ?? URLError(.badServerResponse), nil)
         case .receiving(let response, let sink):
-            let error = error.map { response.explaining($0) } ?? (progress.bytesReceived == 0 ? truncationError(for: response) : nil)
+            let error =
+                error.map { response.wrappingCodingError($0) } ?? (progress.bytesReceived == 0 ? truncationError(for: response) : nil)
             if let stream = sink.stream {
                 phase = .finished
                 return .endOfStream(stream, error)
@@ -239,7 +240,7 @@ struct ExchangeState {
 
 extension HTTPURLResponse {
     /// The error with a reason that names the body's coding, if unknown here.
-    fileprivate func explaining(_ error: any Error) -> any Error {
+    fileprivate func wrappingCodingError(_ error: any Error) -> any Error {
         guard let urlError = error as? URLError, urlError.code == .cannotDecodeContentData,
             let coding = joinedValue(forHTTPHeaderField: "Content-Encoding"), coding.isToken,
             // With a known coding, the Transfer-Encoding is the unknown one.

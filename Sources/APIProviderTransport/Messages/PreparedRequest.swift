@@ -33,8 +33,8 @@ public struct PreparedRequest: Sendable {
 
     /// Whether ``check()`` found the current request valid.
     var isChecked = false
-    /// Rare properties. Boxed, because a request passes through each middleware.
-    private var rare: Boxed<Rare>?
+    /// The package's properties, which few requests have. Boxed, because a request passes through each middleware.
+    private var boxedInternals: Boxed<Internals>?
 
     /// Creates a request without options. To change a request, change a copy.
     ///
@@ -54,39 +54,39 @@ public struct PreparedRequest: Sendable {
         options = RequestOptions()
     }
 
-    // MARK: - Rare properties
+    // MARK: - The package's properties
 
-    private struct Rare: Sendable {
+    private struct Internals: Sendable {
         var secrets = RequestSecrets()
         var addedCookie: String?
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
     }
 
-    private var rareValues: Rare {
-        get { rare?.wrappedValue ?? Rare() }
-        set { rare = Boxed(wrappedValue: newValue) }
+    private var internals: Internals {
+        get { boxedInternals?.wrappedValue ?? Internals() }
+        set { boxedInternals = Boxed(wrappedValue: newValue) }
     }
 
     /// Texts hidden in every error and log.
     package var secrets: RequestSecrets {
-        get { rare?.wrappedValue.secrets ?? RequestSecrets() }
-        set { rareValues.secrets = newValue }
+        get { boxedInternals?.wrappedValue.secrets ?? RequestSecrets() }
+        set { internals.secrets = newValue }
     }
     /// The cookies that the transport has added, a secret in errors and logs.
     var addedCookie: String? {
-        get { rare?.wrappedValue.addedCookie }
-        set { rareValues.addedCookie = newValue }
+        get { boxedInternals?.wrappedValue.addedCookie }
+        set { internals.addedCookie = newValue }
     }
     /// The requests redirected to this one, the first one first.
     package var redirectChain: [RedirectedRequest] {
-        get { rare?.wrappedValue.redirectChain ?? [] }
-        set { rareValues.redirectChain = newValue }
+        get { boxedInternals?.wrappedValue.redirectChain ?? [] }
+        set { internals.redirectChain = newValue }
     }
     /// The `URLRequest` set as ``urlRequest``, for properties that this type lacks.
     package private(set) var foundationRequest: URLRequest? {
-        get { rare?.wrappedValue.foundationRequest }
-        set { rareValues.foundationRequest = newValue }
+        get { boxedInternals?.wrappedValue.foundationRequest }
+        set { internals.foundationRequest = newValue }
     }
 
     // MARK: - Foundation's request

@@ -27,7 +27,7 @@ public struct RequestBody: Sendable, Equatable {
     public func data() throws -> Data {
         if pieces.count == 1, case .data(let data) = pieces[0] { return data }
         // Mapped bytes would end the process if the file shrank before the read.
-        return try explainingFailures {
+        return try wrappingReadErrors {
             var (reader, data) = (makeReader(), Data(capacity: count))
             while let chunk = try reader.read(upToCount: 1 << 20) { data.append(chunk) }
             return data
@@ -108,7 +108,7 @@ public struct RequestBody: Sendable, Equatable {
     /// Throws if a file cannot be opened, or is shorter than before. Reads no bytes.
     func check() throws {
         guard hasFiles else { return }
-        try explainingFailures {
+        try wrappingReadErrors {
             for piece in pieces {
                 guard case .file(let file, let count) = piece else { continue }
                 // No more bytes are sent than the Content-Length announces.
@@ -117,7 +117,7 @@ public struct RequestBody: Sendable, Equatable {
         }
     }
 
-    private func explainingFailures<Result>(_ read: () throws -> Result) throws -> Result {
+    private func wrappingReadErrors<Result>(_ read: () throws -> Result) throws -> Result {
         do {
             return try read()
         } catch {

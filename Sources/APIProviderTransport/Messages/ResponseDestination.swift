@@ -14,7 +14,7 @@ public enum ResponseDestination: Sendable, Hashable {
 package enum BodyDestination: Sendable {
     case memory
     /// A file, the request's download, and the number of its attempt.
-    case file(URL, Download? = nil, attempt: Int = 0)
+    case file(URL, DownloadHandoff? = nil, attempt: Int = 0)
     /// The body is streamed to a reader. A body of another media type than `expected` may be an error: a finite one goes into memory.
     case stream(expected: String? = nil)
 
@@ -24,7 +24,7 @@ package enum BodyDestination: Sendable {
 
     package var file: URL? { if case .file(let file, _, _) = self { file } else { nil } }
 
-    package var download: Download? { if case .file(_, let download, _) = self { download } else { nil } }
+    package var download: DownloadHandoff? { if case .file(_, let download, _) = self { download } else { nil } }
 }
 
 extension PreparedRequest {

@@ -40,13 +40,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     }
 
     private let records = Locked<[ObjectIdentifier: Record]>([:])
-    /// Whether requests go to the network, and not to a custom `URLProtocol`.
-    private let usesNetwork: Bool
+    /// Whether a custom `URLProtocol` handles requests, without a connection.
+    private let hasProtocolClass: Bool
     /// The caller's session and not its delegate, so that invalidating the session still releases the delegate.
     private let delegateSession: URLSession?
 
-    init(usesNetwork: Bool, delegateSession: URLSession?) {
-        (self.usesNetwork, self.delegateSession) = (usesNetwork, delegateSession)
+    init(hasProtocolClass: Bool, delegateSession: URLSession?) {
+        (self.hasProtocolClass, self.delegateSession) = (hasProtocolClass, delegateSession)
     }
 
     /// - Parameters:
@@ -78,7 +78,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
         #if canImport(FoundationNetworking)
         Self.cancellationQueue.async { [self] in
             // A server that sends without a pause would keep the queue busy, and `cancel()` would wait for seconds.
-            let curlQueue = usesNetwork ? session.curlQueue : nil
+            let curlQueue = hasProtocolClass ? nil : session.curlQueue
             let isRunning = withRecord(of: task) { record in
                 guard record != nil else { return false }
                 record?.curlQueue = curlQueue
@@ -243,13 +243,13 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     private func explain(_ error: any Error, of task: URLSessionTask) -> any Error {
         let failure = task.bodyError ?? error.unpackedFromSession.mappingLibcurlMessage(with: task.response)
         // If bytes were sent before a connection failed, a reused connection broke. The server may have received the request.
-        let hasFailedOnNewConnection = (failure as? URLError)?.happenedBeforeSending == true && task.countOfBytesSent > 0
+        let hasFailedOnNewConnection = (failure as? URLError)?.requestWasNotSent == true && task.countOfBytesSent > 0
         return hasFailedOnNewConnection ? URLError(.networkConnectionLost) : failure
     }
 
     /// Returns false if the exchange accepts no body for this response.
     private func receive(_ response: URLResponse, of task: URLSessionTask) -> Bool {
-        if usesNetwork, let response = response as? HTTPURLResponse, response.statusCode < 200 {
+        if !hasProtocolClass, let response = response as? HTTPURLResponse, response.statusCode < 200 {
             // An informational response is activity, but not the response, unless from a custom `URLProtocol`.
             recordSent(task.countOfBytesSent, of: task)
             return true
@@ -265,7 +265,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, Sendable {
     /// - Parameter record: The task's record before this head.
     private func receive(_ response: HTTPURLResponse, _ record: Record) -> Bool {
         // A custom `URLProtocol` takes the whole body, and no session reports that.
-        if !record.head.isReceived, !usesNetwork { record.exchange.didSendBody() }
+        if !record.head.isReceived, hasProtocolClass { record.exchange.didSendBody() }
         return record.exchange.receive(response)
     }
 

@@ -9,8 +9,8 @@ import FoundationNetworking
 final class SessionPool: Sendable {
     private let session: URLSession
     private let delegate: SessionDelegate
-    private let usesNetwork: Bool
-    /// Describes a task to a protocol class that stands in for the network; `nil` if requests go to the network.
+    private let hasProtocolClass: Bool
+    /// Describes a task to its protocol class; `nil` without such a class.
     private let describeTask: (@Sendable (PreparedRequest) -> String)?
     #if canImport(FoundationNetworking)
     private let idleSessions: IdleSessionPool
@@ -19,13 +19,13 @@ final class SessionPool: Sendable {
     #endif
 
     /// - Parameters:
-    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`.
+    ///   - hasProtocolClass: Whether a custom `URLProtocol` handles requests, without a connection.
     ///   - delegateSession: The session with the delegate for certificates.
     ///   - delegateQueue: The delegate's queue; `nil` is the session's own.
-    init(_ configuration: URLSessionConfiguration, usesNetwork: Bool, delegateSession: URLSession?, delegateQueue: OperationQueue?) {
-        delegate = SessionDelegate(usesNetwork: usesNetwork, delegateSession: delegateSession)
-        self.usesNetwork = usesNetwork
-        describeTask = usesNetwork ? nil : configuration.mockProtocolClass?.describeTask
+    init(_ configuration: URLSessionConfiguration, hasProtocolClass: Bool, delegateSession: URLSession?, delegateQueue: OperationQueue?) {
+        delegate = SessionDelegate(hasProtocolClass: hasProtocolClass, delegateSession: delegateSession)
+        self.hasProtocolClass = hasProtocolClass
+        describeTask = hasProtocolClass ? configuration.taskDescribingClass?.describeTask : nil
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: delegateQueue)
         #if canImport(FoundationNetworking)
         idleSessions = IdleSessionPool(limit: configuration.httpMaximumConnectionsPerHost)
@@ -49,22 +49,22 @@ final class SessionPool: Sendable {
         let session = session(for: request)
         var onCompletion: (@Sendable () -> Void)?
         #if canImport(FoundationNetworking)
-        if session !== self.session && request.needsOwnConnection {
+        if session !== self.session && request.mustNotShareConnection {
             onCompletion = { [idleSessions] in idleSessions.add(session) }
         }
         defer { if session !== self.session && onCompletion == nil { session.finishTasksAndInvalidate() } }
         #endif
         let task: URLSessionTask
         do {
-            task = try session.task(for: request, usesNetwork: usesNetwork)
+            task = try session.task(for: request, hasProtocolClass: hasProtocolClass)
         } catch {
             onCompletion?()
             exchange.complete(with: error)
             return Disposables.create()
         }
-        if !usesNetwork, !request.secrets.isEmpty { task.requestSecrets = request.secrets }
+        if hasProtocolClass, !request.secrets.isEmpty { task.requestSecrets = request.secrets }
         if let describeTask { task.taskDescription = describeTask(request) }
-        delegate.add(exchange, for: task, mayHaveTunnel: usesNetwork && request.mayHaveTunnel, onCompletion: onCompletion)
+        delegate.add(exchange, for: task, mayHaveTunnel: !hasProtocolClass && request.mayHaveTunnel, onCompletion: onCompletion)
         task.resume()
         return RunningTask(task: task, session: session, delegate: delegate)
     }
@@ -78,7 +78,7 @@ final class SessionPool: Sendable {
     }
 
     private func session(for request: PreparedRequest) -> URLSession {
-        guard usesNetwork else { return session }
+        guard !hasProtocolClass else { return session }
         #if canImport(FoundationNetworking)
         if request.bodyDestination.isStream {
             // Only a whole session can be paused.
@@ -90,7 +90,7 @@ final class SessionPool: Sendable {
         func makeSession() -> URLSession {
             URLSession(configuration: session.configuration, delegate: delegate, delegateQueue: session.delegateQueue)
         }
-        if request.needsOwnConnection { return idleSessions.takeSession(orMake: makeSession) ?? session }
+        if request.mustNotShareConnection { return idleSessions.takeSession(orMake: makeSession) ?? session }
         // On a new connection, the request is sent only once.
         return request.mayBeResentByLibcurl ? makeSession() : session
         #else

@@ -17,18 +17,23 @@ extension URLSession {
 
     /// Creates a task to send `request`.
     ///
-    /// - Parameter usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`: the latter would not see a streamed
-    ///   body.
-    func task(for request: PreparedRequest, usesNetwork: Bool) throws -> URLSessionTask {
+    /// - Parameter hasProtocolClass: Whether a custom `URLProtocol` handles the request. Such a class would not see a streamed body.
+    func task(for request: PreparedRequest, hasProtocolClass: Bool) throws -> URLSessionTask {
         var sent = request.adapted
         #if canImport(FoundationNetworking)
         // The session's timer continues while the session is paused. The transport has a separate timer.
         if request.bodyDestination.isStream { sent.timeoutInterval = 1_000_000 }
         // An upload task for a file takes several times as long, and waits forever for a shrunk file (Swift 6.3.1).
-        if !usesNetwork { sent.httpBody = try request.body?.data() } else if let body = request.uploadedBody { sent.setStreamedBody(body) }
+        if hasProtocolClass {
+            sent.httpBody = try request.body?.data()
+        } else if let body = request.uploadedBody {
+            sent.setStreamedBody(body)
+        }
         return dataTask(with: sent)
         #else
-        if usesNetwork, let file = request.uploadedBody?.file { return uploadTask(with: sent, fromFile: file.resolvingSymlinksInPath()) }
+        if !hasProtocolClass, let file = request.uploadedBody?.file {
+            return uploadTask(with: sent, fromFile: file.resolvingSymlinksInPath())
+        }
         sent.httpBody = try request.body?.data()
         return dataTask(with: sent)
         #endif
@@ -87,12 +92,12 @@ extension PreparedRequest {
     /// ask for the bytes again, and `SessionDelegate` would refuse.
     var mayBeResentByLibcurl: Bool { (body?.count ?? 0) == 0 && !isIdempotent }
 
-    /// Whether this request needs a connection without others: a request with a body that must not be sent twice.
+    /// Whether no other request may use the connection: this one has a body that must not be sent twice.
     ///
     /// With GOAWAY, a server closes an HTTP/2 connection and refuses the streams that it has not begun. libcurl sends their requests again,
     /// and asks for their bodies exactly as it does after a dead connection (libcurl 7.88), so the two cannot be told apart. A connection
     /// with one request at a time has no such streams.
-    var needsOwnConnection: Bool {
+    var mustNotShareConnection: Bool {
         url.scheme?.lowercased() == "https" && (body?.count ?? 0) > 0 && !isIdempotent && !bodyDestination.isStream
     }
     #endif

@@ -4,27 +4,29 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A protocol class in place of a network, such as a mock.
+/// A `URLProtocol` that answers in place of a network.
 ///
 /// The transport gives each task a description for the class, because a `URLRequest` does not hold everything in a `PreparedRequest`. The
 /// transport also stores the cookies in the class's responses.
-package protocol MockProtocol {
+package protocol TaskDescribingProtocol {
     /// Returns the description for a request's task. Called on the thread that starts the task.
     static var describeTask: @Sendable (PreparedRequest) -> String { get }
 }
 
 extension URLSessionConfiguration {
     /// Whether a custom `URLProtocol` handles requests, without a connection.
-    var hasCustomProtocolClasses: Bool {
+    var hasProtocolClass: Bool {
         let standard = URLSessionConfiguration.default.protocolClasses ?? []
         return (protocolClasses ?? []).contains { used in !standard.contains { $0 == used } }
     }
 
-    /// The protocol class in place of a network, if any.
-    var mockProtocolClass: (any MockProtocol.Type)? { protocolClasses?.lazy.compactMap { $0 as? any MockProtocol.Type }.first }
+    /// The protocol class that answers in place of the network, if any.
+    var taskDescribingClass: (any TaskDescribingProtocol.Type)? {
+        protocolClasses?.lazy.compactMap { $0 as? any TaskDescribingProtocol.Type }.first
+    }
 
     /// Why a transport with this configuration sends no requests, if so.
-    func refusal(usesNetwork: Bool) -> String? {
+    func refusal(hasProtocolClass: Bool) -> String? {
         if identifier != nil {
             return
                 "its configuration is for the background, where a transport cannot wait for the response; use .default, and a URLSession "
@@ -32,7 +34,8 @@ extension URLSessionConfiguration {
         }
         #if canImport(FoundationNetworking)
         // A session ignores this dictionary (Swift 6.3.1). A dictionary with only zeros switches proxies off.
-        if usesNetwork, let proxies = connectionProxyDictionary, proxies.values.contains(where: { ($0 as? NSNumber)?.intValue != 0 }) {
+        if !hasProtocolClass, let proxies = connectionProxyDictionary, proxies.values.contains(where: { ($0 as? NSNumber)?.intValue != 0 })
+        {
             return
                 "its configuration has a connectionProxyDictionary, which Foundation on Linux ignores; name the proxy in the environment "
                 + "variables http_proxy and https_proxy instead, or use another transport"
@@ -60,7 +63,7 @@ extension URLSessionConfiguration {
         // Only `CacheMiddleware` caches: a second cache behind it would keep the responses removed by `removeAll()`. On Linux, a `URLCache`
         // stores nothing, and cancelling a task in a session with one crashes (Swift 6.3.1, swiftlang/swift-corelibs-foundation#3292).
         copy.urlCache = nil
-        if hasCustomProtocolClasses { copy.useProtocolClasses() }
+        if hasProtocolClass { copy.useProtocolClasses() }
         if transportHandlesCookies {
             copy.httpShouldSetCookies = false
             copy.httpCookieAcceptPolicy = .never
@@ -82,23 +85,23 @@ extension URLSessionConfiguration {
     /// Whether the transport stores and sends cookies in place of the session.
     ///
     /// A session on Linux replaces a request's cookies with stored ones, and accepts a cookie for any domain from any server (Swift 6.3.1).
-    /// On Apple's systems, only the HTTP loader stores cookies, and does not see a mock's responses.
+    /// On Apple's systems, only the HTTP loader stores cookies, and does not see a protocol class's responses.
     var transportHandlesCookies: Bool {
         #if canImport(FoundationNetworking)
         true
         #else
-        mockProtocolClass != nil
+        taskDescribingClass != nil
         #endif
     }
 
     /// The configuration's cookies, for the session or the transport; `nil` without a storage.
     ///
-    /// As on Apple's systems, a custom `URLProtocol`'s responses store no cookies, except with a mock protocol.
+    /// As on Apple's systems, a custom `URLProtocol`'s responses store no cookies, except with a ``TaskDescribingProtocol``.
     var cookies: CookieJar? {
         httpCookieStorage.map {
             CookieJar(
                 storage: $0, sendsCookies: httpShouldSetCookies,
-                acceptsCookies: (mockProtocolClass != nil || !hasCustomProtocolClasses) && httpCookieAcceptPolicy != .never)
+                acceptsCookies: (taskDescribingClass != nil || !hasProtocolClass) && httpCookieAcceptPolicy != .never)
         }
     }
 }

@@ -17,7 +17,7 @@ public import Foundation
 /// Events come on a background queue. A request in flight ends even if you release the transport.
 public final class URLSessionTransport: Transport {
     private let exchanges: ExchangeTransport
-    private let usesNetwork: Bool
+    private let hasProtocolClass: Bool
     /// The reason for sending no requests, if any.
     private let refusal: String?
     private let multipartDirectory: URL?
@@ -78,20 +78,20 @@ public final class URLSessionTransport: Transport {
 
     /// - Parameters:
     ///   - multipartDirectory: The directory for a temporary file with a body's parts; `nil` to stream them.
-    ///   - usesNetwork: Whether requests go to the network, and not to a custom `URLProtocol`; `nil` to ask the configuration.
+    ///   - hasProtocolClass: Whether a custom `URLProtocol` handles requests, without a connection; `nil` to ask the configuration.
     ///   - scheduler: The clock for timeouts on Linux, where a session's timeouts are not exact.
     package init(
         configuration: URLSessionConfiguration, _ settings: ExchangeTransport.Settings = .init(), delegateSession: URLSession?,
-        multipartDirectory: URL? = URLSession.multipartDirectory, usesNetwork: Bool? = nil,
+        multipartDirectory: URL? = URLSession.multipartDirectory, hasProtocolClass: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
     ) {
         var settings = settings
         settings.additionalHeaders = HTTPHeaders((configuration.httpAdditionalHeaders ?? [:]).map { (key: "\($0)", value: "\($1)") })
-        let usesNetwork = usesNetwork ?? !configuration.hasCustomProtocolClasses
-        refusal = configuration.refusal(usesNetwork: usesNetwork)
+        let hasProtocolClass = hasProtocolClass ?? configuration.hasProtocolClass
+        refusal = configuration.refusal(hasProtocolClass: hasProtocolClass)
         // A second session with the identifier would take the first one's transfers.
         let configuration = configuration.identifier == nil ? configuration : .ephemeral
-        self.usesNetwork = usesNetwork
+        self.hasProtocolClass = hasProtocolClass
         self.multipartDirectory = multipartDirectory
 
         #if canImport(FoundationNetworking)
@@ -99,7 +99,7 @@ public final class URLSessionTransport: Transport {
         // the transport has a separate queue and timers.
         settings.timeoutInterval = configuration.timeoutIntervalForRequest
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
-        settings.maxRequestsPerHost = usesNetwork ? configuration.httpMaximumConnectionsPerHost : nil
+        settings.maxRequestsPerHost = hasProtocolClass ? nil : configuration.httpMaximumConnectionsPerHost
         let delegateQueue = CallbackQueue()
         let timeoutMonitor = TimeoutMonitor(scheduler, executor: ClosureExecutor { delegateQueue.addOperation($0) }, keepsTimer: true)
         #else
@@ -108,7 +108,8 @@ public final class URLSessionTransport: Transport {
         #endif
         cookies = configuration.cookies
         let pool = SessionPool(
-            configuration.forTransport(), usesNetwork: usesNetwork, delegateSession: delegateSession, delegateQueue: delegateQueue)
+            configuration.forTransport(), hasProtocolClass: hasProtocolClass, delegateSession: delegateSession, delegateQueue: delegateQueue
+        )
         let handlesCookies = configuration.transportHandlesCookies
         exchanges = ExchangeTransport(settings, timeoutMonitor, cookies: cookies, handlesCookies: handlesCookies) { pool.start($0) }
     }
@@ -140,7 +141,7 @@ public final class URLSessionTransport: Transport {
         } catch {
             return .error(error)
         }
-        guard usesNetwork, let multipartDirectory, let body = request.body, body.file == nil, body.hasFiles else {
+        guard !hasProtocolClass, let multipartDirectory, let body = request.body, body.file == nil, body.hasFiles else {
             return exchanges.send(request)
         }
         return .uploading(request, body, from: multipartDirectory) { [exchanges] in exchanges.send($0) }

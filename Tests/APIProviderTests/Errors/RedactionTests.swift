@@ -114,7 +114,7 @@ struct RedactionTests {
             let error = try await #require(throws: APIError.self) {
                 try await answers.provider().request(Endpoint<Void>(.post, "\(path)")).value
             }
-            #expect(error.happenedBeforeSending == happenedBefore && error.isTransient)
+            #expect(error.requestWasNotSent == happenedBefore && error.isTransient)
         }
     }
 

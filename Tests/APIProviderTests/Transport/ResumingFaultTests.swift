@@ -70,7 +70,7 @@ struct ResumingFaultTests: DownloadSuite {
 
     @Test("A request that is disposed while it opens its file lets the next one have it")
     func disposedWhileOpening() async throws {
-        let download = Download(resuming: example, to: destination)
+        let download = DownloadHandoff(resuming: example, to: destination)
         download.end(isDisposed: true)
         await #expect(throws: URLError.self) { try await download.beginAttempt()?.value }
         try KeptFolder.remove(for: destination)

@@ -111,7 +111,7 @@ struct ProxyProcessTests {
 /// A provider whose environment names a proxy, and whose session tells of heads as libcurl does.
 private func behindTunnel() -> DefaultAPIProvider {
     setenv("https_proxy", "http://127.0.0.1:9", 1)
-    let transport = URLSessionTransport(configuration: TunnelProtocol.configuration, delegateSession: nil, usesNetwork: true)
+    let transport = URLSessionTransport(configuration: TunnelProtocol.configuration, delegateSession: nil, hasProtocolClass: false)
     return DefaultAPIProvider(baseURL: URL(string: "https://api.example.com"), transport: transport)
 }
 

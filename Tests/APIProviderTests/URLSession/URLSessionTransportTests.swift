@@ -84,7 +84,7 @@ struct URLSessionTransportTests {
     /// A server that ends an HTTP/2 connection with GOAWAY refuses requests that share it.
     @Test("POSTs with a body over https that run at once have connections of their own, which are kept for later ones")
     func connections() async throws {
-        let transport = URLSessionTransport(configuration: HeldProtocol.configuration, delegateSession: nil, usesNetwork: true)
+        let transport = URLSessionTransport(configuration: HeldProtocol.configuration, delegateSession: nil, hasProtocolClass: false)
         let provider = DefaultAPIProvider(baseURL: URL(string: "https://api.example.com"), transport: transport)
         let body = HTTPBody.data(Data("body".utf8), contentType: "text/plain")
         /// The sessions of two requests at once.

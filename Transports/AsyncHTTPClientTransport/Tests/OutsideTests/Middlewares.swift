@@ -34,7 +34,7 @@ struct Retry: Middleware {
             guard let error = error as? APIError else { return nil }
             // The request that failed may be that of a redirect.
             guard case .transport(let last, _) = error, error.isTransient else { return nil }
-            let mayBeRepeated = last.isIdempotent && request.isIdempotent || error.happenedBeforeSending && last.redirects.isEmpty
+            let mayBeRepeated = last.isIdempotent && request.isIdempotent || error.requestWasNotSent && last.redirects.isEmpty
             return mayBeRepeated ? Double(number) : nil
         }
     }

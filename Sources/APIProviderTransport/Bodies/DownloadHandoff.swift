@@ -1,10 +1,10 @@
 package import Foundation
 import MiniRx
 
-/// A request's download. Tells whether a file has come, because a middleware may replace the response.
+/// Hands a download's file over from the transport to the provider: a middleware may replace the response between them.
 ///
-/// One that goes on also keeps the bytes of failed attempts. Each attempt has a number and a folder, and ends the one before.
-package final class Download: Sendable {
+/// A download that goes on also keeps the bytes of failed attempts. Each attempt has a number and a folder, and ends the one before.
+package final class DownloadHandoff: Sendable {
     private struct State {
         var hasFile = false
         /// The last attempt's number.
@@ -59,7 +59,7 @@ package final class Download: Sendable {
                 leave()
                 let attempt = Result {
                     if state.withLock(\.isEnded) { throw URLError(.cancelled) }
-                    let folder = try APIError.explainingDestination { try KeptFolder.open(for: destination, endpoint: endpoint) }
+                    let folder = try APIError.wrappingDestinationError { try KeptFolder.open(for: destination, endpoint: endpoint) }
                     state.withLock { $0.kept = folder }
                     return (number, folder?.openRest())
                 }
