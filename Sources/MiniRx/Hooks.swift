@@ -1,3 +1,5 @@
+import Foundation
+
 /// Settings for the whole process.
 public enum Hooks {
     /// The handler in a box: a bare closure gets a thunk at each read and write.
@@ -20,5 +22,14 @@ public enum Hooks {
             var handler = Handler(handle: newValue)
             Self.handler.withLock { swap(&$0, &handler) }
         }
+    }
+}
+
+/// Prints messages for people, apart from the program's output.
+package enum StandardError {
+    /// Prints `text` and a line break in one call, so that lines from several threads do not mix.
+    package static func print(_ text: String) {
+        // A failure here could be reported nowhere.
+        _ = Array("\(text)\n".utf8).withUnsafeBytes { write(2, $0.baseAddress, $0.count) }
     }
 }

@@ -63,7 +63,7 @@ extension JSONValue {
             ]),
             "response": .members([
                 "status": JSONValue(answer?.statusCode ?? 0),
-                "statusText": JSONValue(HTTPStatus.reasonPhrases[answer?.statusCode ?? 0] ?? ""),
+                "statusText": JSONValue(APIResponse.reasonPhrases[answer?.statusCode ?? 0] ?? ""),
                 "httpVersion": "unknown", "cookies": [], "headers": JSONValue(answer?.headers ?? [:]), "content": .members(content),
                 "redirectURL": JSONValue(answer?.headers["Location"] ?? ""), "headersSize": -1, "bodySize": -1,
                 "_failure": JSONValue(failure),
