@@ -17,6 +17,7 @@ func sentences() async throws -> (path: String, text: String) {
 
         `localizedDescription` is for the screen, without methods, URLs, numbers and types. `recoverySuggestion` is the user's next step, if there is
         one. `description` is for you: `print`, logs and tests show it. No text of an error has a body: for the body, write `error.response?.text`.
+        No sentence says when to try again: for a `Retry-After`, ask `error.response?.retryAfter()`.
 
         ```swift
         func alert(for error: any Error) -> (title: String, message: String?) {
@@ -168,7 +169,6 @@ private func refusals() async -> [Case] {
         Case(
             names: ["422, with its message elsewhere"],
             error: await response(422, json, #"{"errors":{"email":["has already been taken"],"age":["is not a number"]}}"#)),
-        Case(names: ["429, with a `Retry-After`"], error: await response(429, ["Retry-After": "120"])),
         Case(names: ["302, to a scheme other than HTTP"], error: await response(302, ["Location": "ftp://files.example.com/a"])),
     ]
     let statuses = Array(400...417) + [421, 422, 423, 424, 425, 426, 428, 429, 431, 451] + Array(500...508) + [510, 511]

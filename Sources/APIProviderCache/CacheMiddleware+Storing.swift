@@ -69,7 +69,7 @@ extension CacheMiddleware {
     /// Sends a request without looking in the cache. A successful unsafe request invalidates the responses for its URL. The response to a
     /// POST may be stored.
     func sendWithoutLookup(_ request: PreparedRequest, _ next: @escaping Next) -> Single<APIResponse> {
-        guard ![.get, .head, .options, .trace].contains(request.method) else { return next(request) }
+        guard ![.get, .head, .options, "TRACE"].contains(request.method) else { return next(request) }
         return .deferred { [self] in
             let (epoch, headers, time) = (epoch(of: request), sentHeaders(request), now())
             return next(request).do(onSuccess: { [self] response in

@@ -564,7 +564,7 @@ struct StoringTests {
             _ = try await world.provider.request(Endpoint<ByteStream>(.get, "/a")).value
             let body = Endpoint<String>(.get, "/a", body: .json(1))
             #expect(try await world.provider.request(body).value == "\(number * 5 - 2)")
-            for method in [HTTPMethod.options, .trace] { _ = try await world.get("/a", [:], method: method) }
+            for method in [HTTPMethod.options, "TRACE"] { _ = try await world.get("/a", [:], method: method) }
         }
         #expect(world.requests == 10)
     }

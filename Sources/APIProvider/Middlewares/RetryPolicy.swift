@@ -49,7 +49,7 @@ public struct RetryPolicy: Sendable {
     public init(
         maxAttempts: Int = 3, baseDelay: DispatchTimeInterval = .milliseconds(500), maxDelay: DispatchTimeInterval = .seconds(30),
         statuses: Set<Int> = [408, 429, 500, 502, 503, 504],
-        methods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete],
+        methods: Set<HTTPMethod> = [.get, .head, .options, "TRACE", .put, .delete],
         shouldRetry: (@Sendable (_ request: PreparedRequest, _ result: Result<APIResponse, any Error>) throws -> Bool?)? = nil
     ) {
         self.maxAttempts = maxAttempts

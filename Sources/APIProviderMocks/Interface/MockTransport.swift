@@ -27,7 +27,7 @@ public struct MockTransport: Transport {
         self.scheduler = scheduler
         var settings = ExchangeTransport.Settings()
         settings.maxRequestsPerHost = nil
-        exchanges = ExchangeTransport(settings, usesEphemeralCookies: true, scheduler: scheduler, executor: .immediate) { exchange in
+        exchanges = ExchangeTransport(settings, usesEphemeralCookies: true, scheduler: scheduler) { exchange in
             let timer = SerialDisposable()
             let answer = mock.receive(exchange.request).answer()
             exchange.didSendBody()

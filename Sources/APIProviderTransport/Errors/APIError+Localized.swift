@@ -12,8 +12,8 @@ extension APIError: LocalizedError {
     /// For the developer, see ``description``. The guide's page "What an error says" shows both.
     public var errorDescription: String? { userMessage }
 
-    /// A sentence that tells users what to do: check the connection, sign in again, or try again, after the response's `Retry-After` if
-    /// any. `nil` if there is nothing to do.
+    /// A sentence that tells users what to do: check the connection, sign in again, or try again later. `nil` if there is nothing to do. For
+    /// the time in a `Retry-After`, see ``APIResponse/retryAfter(now:)``.
     public var recoverySuggestion: String? {
         switch self {
         case .invalidRequest, .decoding: nil
@@ -73,19 +73,8 @@ extension APIResponse {
     fileprivate var suggestion: String? {
         switch statusCode {
         case 401: credentialLoss == nil ? "Sign in again." : nil
-        case 408, 429, 500...599: retryAfter(now: Date()).map { "Try again in \($0.inWords)." } ?? "Try again later."
+        case 408, 429, 500...599: "Try again later."
         default: nil
         }
-    }
-}
-
-extension Double {
-    /// These seconds in words, rounded up: `2 minutes`.
-    fileprivate var inWords: String {
-        let units: [(length: Double, name: String)] = [(86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second")]
-        let seconds = Swift.min(Swift.max(self, 1), 86_400 * 365)
-        let unit = units.first { $0.length * 1.5 <= seconds } ?? (1, "second")
-        let count = Int((seconds / unit.length).rounded(.up))
-        return "\(count) \(unit.name)\(count == 1 ? "" : "s")"
     }
 }

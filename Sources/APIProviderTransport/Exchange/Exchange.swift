@@ -225,11 +225,11 @@ extension Exchange {
         transport.timeoutMonitor?.stopWatching(self)
         switch ending {
         case .success(let response, let sink, let metrics):
-            transport.executor.execute { [self] in
+            transport.deliver { [self] in
                 deliver(sink.file) { APIResponse(answered, response, sink.data, metrics: metrics, file: sink.file) }
             }
         case .failure(let error, let sink):
-            transport.executor.execute { [self] in
+            transport.deliver { [self] in
                 let urlError = sink == nil ? (error as? URLError)?.addingSizeHint(for: original) : nil
                 deliver(nil) { throw urlError ?? error }
             }
@@ -262,7 +262,7 @@ extension Exchange {
         let stream = StreamBuffer(transfer: Disposables.create { self.cancel() })
         guard let metrics = state.withLock({ $0.replaceSink(with: .stream(stream)) }) else { return false }
         let response = APIResponse(answered, response, Data(), stream: stream, metrics: metrics)
-        transport.executor.execute { [observer] in observer(.success(response)) }
+        transport.deliver { [observer] in observer(.success(response)) }
         return true
     }
 

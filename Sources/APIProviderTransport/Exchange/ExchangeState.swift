@@ -258,29 +258,13 @@ extension URLError {
         return URLError(code, userInfo: userInfo.filter { !$0.key.contains("FailingURL") })
     }
 
-    /// Adds a reason to a large request's error: servers often refuse one by just closing. Nobody knows how much the server read, because
-    /// sent bytes may still be in the system's buffers.
+    /// Adds a reason to the error of a request with a large body: servers often refuse one by just closing. Nobody knows how much the server
+    /// read, because sent bytes may still be in the system's buffers.
     func addingSizeHint(for request: PreparedRequest) -> URLError {
-        let (bodySize, headSize) = (request.body?.count ?? 0, request.headSize)
+        guard code == .networkConnectionLost, let bodySize = request.body?.count, bodySize > 65_536 else { return self }
         let host = request.url.host ?? "the host"
-        let reason: String
-        switch code {
-        case .networkConnectionLost where bodySize > 65_536:
-            reason = "\(host) closed the connection before its answer came; does it take a body of \(bodySize) bytes?"
-        case .networkConnectionLost where headSize > 8_192:
-            reason = "\(host) closed the connection before its answer came; does it take a head of \(headSize / 1_000) KB?"
-        // Over HTTP/2, libcurl does not send such a head, and waits.
-        case .timedOut where headSize > 65_536: reason = "it timed out; does \(host) take a head of \(headSize / 1_000) KB?"
-        default: return self
-        }
+        let reason = "\(host) closed the connection before its answer came; does it take a body of \(bodySize) bytes?"
         return URLError(code, reason: reason, userInfo: userInfo)
-    }
-}
-
-extension PreparedRequest {
-    /// The approximate size of the head in bytes. The transport adds some fields.
-    fileprivate var headSize: Int {
-        headers.reduce(url.absoluteString.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
     }
 }
 

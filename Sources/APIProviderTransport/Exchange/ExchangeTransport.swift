@@ -64,8 +64,8 @@ public import FoundationNetworking
     let cookies: CookieJar?
     /// Whether the transport sends and stores the cookies. Otherwise the network stack does, and they are only hidden.
     let handlesCookies: Bool
-    /// Delivers events.
-    let executor: ClosureExecutor
+    /// Delivers an event: at once, or on another thread.
+    let deliver: Executor
     let start: @Sendable (Exchange) -> any Disposable
 
     // MARK: - Creating a transport
@@ -78,37 +78,33 @@ public import FoundationNetworking
     ///     no cookies. Called on the subscriber's thread, or on the thread that completes another exchange. Should return soon.
     public init(_ settings: Settings = Settings(), start: @escaping @Sendable (Exchange) -> any Disposable) {
         let scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)
-        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: true), start: start)
+        let cookies = settings.cookies.map { CookieJar(storage: $0) }
+        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: true), cookies: cookies, start: start)
     }
 
+    /// Creates a transport that delivers events at once, on the thread of the exchange's calls.
+    ///
     /// - Parameters:
     ///   - usesEphemeralCookies: Uses a private cookie storage in memory instead of `settings.cookies`.
     ///   - scheduler: The clock for timeouts, maybe with virtual time.
-    ///   - executor: Delivers events.
     package init(
-        _ settings: Settings, usesEphemeralCookies: Bool = false, scheduler: any Scheduler, executor: ClosureExecutor = .background,
+        _ settings: Settings, usesEphemeralCookies: Bool = false, scheduler: any Scheduler,
         start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
         let cookies = usesEphemeralCookies ? CookieJar() : settings.cookies.map { CookieJar(storage: $0) }
-        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: false), cookies: cookies, executor: executor, start: start)
-    }
-
-    init(
-        _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, executor: ClosureExecutor = .background,
-        start: @escaping @Sendable (Exchange) -> any Disposable
-    ) {
-        self.init(settings, timeoutMonitor, cookies: settings.cookies.map { CookieJar(storage: $0) }, executor: executor, start: start)
+        self.init(settings, TimeoutMonitor(scheduler, keepsTimer: false), cookies: cookies, deliver: { $0() }, start: start)
     }
 
     init(
         _ settings: Settings, _ timeoutMonitor: TimeoutMonitor?, cookies: CookieJar?, handlesCookies: Bool = true,
-        executor: ClosureExecutor = .background,
-        start: @escaping @Sendable (Exchange) -> any Disposable
+        deliver: @escaping Executor = { Self.eventQueue.async(execute: $0) }, start: @escaping @Sendable (Exchange) -> any Disposable
     ) {
-        (self.settings, self.timeoutMonitor, self.cookies, self.executor, self.start) = (settings, timeoutMonitor, cookies, executor, start)
+        (self.settings, self.timeoutMonitor, self.cookies, self.deliver, self.start) = (settings, timeoutMonitor, cookies, deliver, start)
         self.handlesCookies = handlesCookies
         limiter = settings.maxRequestsPerHost.map { RequestLimiter(limit: $0) }
     }
+
+    private static let eventQueue = DispatchQueue(label: "APIProvider.events", attributes: .concurrent)
 
     // MARK: - Sending
 

@@ -1,6 +1,9 @@
 import Foundation
 import MiniRx
 
+/// Runs a closure: at once, or on another thread.
+typealias Executor = @Sendable (@escaping @Sendable () -> Void) -> Void
+
 /// Ends a transport's exchanges that are idle for too long, or take too long in total.
 ///
 /// One timer serves all exchanges, and is set for the nearest deadline. Activity only records the time: after recent activity, a firing
@@ -47,16 +50,16 @@ final class TimeoutMonitor: Sendable {
     }
 
     private let scheduler: any Scheduler
-    private let executor: ClosureExecutor
+    private let execute: Executor
     private let keepsTimer: Bool
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - executor: Checks deadlines on the queue of responses, so that bytes in time come first.
+    ///   - execute: Checks deadlines on the queue of responses, so that bytes in time come first.
     ///   - keepsTimer: Whether the timer stays set without exchanges: the next may begin soon, and setting a timer is a system call. In
     ///     virtual time, the timer would be one more action for `run()`.
-    init(_ scheduler: any Scheduler, executor: ClosureExecutor = .immediate, keepsTimer: Bool) {
-        (self.scheduler, self.executor, self.keepsTimer) = (scheduler, executor, keepsTimer)
+    init(_ scheduler: any Scheduler, execute: @escaping Executor = { $0() }, keepsTimer: Bool) {
+        (self.scheduler, self.execute, self.keepsTimer) = (scheduler, execute, keepsTimer)
     }
 
     deinit { state.withLock(\.timer)?.action.dispose() }
@@ -96,10 +99,10 @@ final class TimeoutMonitor: Sendable {
         old?.dispose()
         let isScheduled = Locked(false)
         let delay = DispatchTimeInterval(seconds: TimeInterval(time - min(time, now)) / 1e9)
-        action.disposable = scheduler.schedule(after: delay) { [weak self, executor] in
+        action.disposable = scheduler.schedule(after: delay) { [weak self, execute] in
             // A scheduler that runs actions at once has no time: nothing times out.
             guard let self, isScheduled.withLock({ $0 }) || time <= now else { return }
-            executor.execute { [weak self] in self?.check(action) }
+            execute { [weak self] in self?.check(action) }
         }
         isScheduled.withLock { $0 = true }
     }

@@ -31,11 +31,9 @@ public struct HTTPMethod: RawRepresentable, ExpressibleByStringLiteral, Hashable
     public static let delete: HTTPMethod = "DELETE"
     /// Asks for the resource's allowed methods. Safe and idempotent.
     public static let options: HTTPMethod = "OPTIONS"
-    /// Asks the server to send the request back. Safe and idempotent.
-    public static let trace: HTTPMethod = "TRACE"
 
     /// The methods safe to send again (RFC 9110, section 9.2.2).
-    static let idempotent: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete]
+    static let idempotent: Set<HTTPMethod> = [.get, .head, .options, "TRACE", .put, .delete]
 }
 
 extension HTTPMethod: CustomStringConvertible {

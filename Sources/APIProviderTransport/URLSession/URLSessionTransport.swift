@@ -101,7 +101,7 @@ public final class URLSessionTransport: Transport {
         settings.timeoutIntervalForResource = configuration.timeoutIntervalForResource
         settings.maxRequestsPerHost = hasProtocolClass ? nil : configuration.httpMaximumConnectionsPerHost
         let delegateQueue = CallbackQueue()
-        let timeoutMonitor = TimeoutMonitor(scheduler, executor: ClosureExecutor { delegateQueue.addOperation($0) }, keepsTimer: true)
+        let timeoutMonitor = TimeoutMonitor(scheduler, execute: { delegateQueue.addOperation($0) }, keepsTimer: true)
         #else
         settings.maxRequestsPerHost = nil
         let (delegateQueue, timeoutMonitor): (OperationQueue?, TimeoutMonitor?) = (nil, nil)

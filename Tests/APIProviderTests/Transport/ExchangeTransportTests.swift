@@ -21,7 +21,7 @@ struct ExchangeTransportTests {
     ) -> ExchangeTransport {
         var settings = ExchangeTransport.Settings()
         change(&settings)
-        return ExchangeTransport(settings, scheduler: clock ?? self.clock, executor: .immediate) { [started, stopped] exchange in
+        return ExchangeTransport(settings, scheduler: clock ?? self.clock) { [started, stopped] exchange in
             started.append(exchange)
             onStart(exchange)
             return Disposables.create { stopped.append(exchange.request.url.path) }
@@ -69,7 +69,7 @@ struct ExchangeTransportTests {
         let folder = TemporaryFolder()
         var settings = ExchangeTransport.Settings()
         if let limit { settings.maxResponseSize = limit }
-        let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
+        let transport = ExchangeTransport(settings, scheduler: clock) { exchange in
             // The pages of this body are never touched.
             let isWhole = exchange.receive(APIResponse(to: exchange.request).httpResponse) && exchange.receive(Data(count: size))
             exchange.complete(with: isWhole ? nil : URLError(.cancelled))

@@ -97,7 +97,7 @@ extension ExchangeTransportTests {
             var settings = ExchangeTransport.Settings()
             settings.maxRequestsPerHost = 1
             let clock = ConcurrentDispatchQueueScheduler(qos: .utility)
-            let transport = ExchangeTransport(settings, scheduler: clock, executor: .immediate) { exchange in
+            let transport = ExchangeTransport(settings, scheduler: clock) { exchange in
                 // No error: the testing library keeps a backtrace of each that is thrown.
                 _ = exchange.receive(APIResponse(to: exchange.request, statusCode: 204).httpResponse)
                 exchange.complete()
