@@ -17,7 +17,8 @@ func sentences() async throws -> (path: String, text: String) {
 
         `localizedDescription` is for the screen, without methods, URLs, numbers and types. `recoverySuggestion` is the user's next step, if there is
         one. `description` is for you: `print`, logs and tests show it. No text of an error has a body: for the body, write `error.response?.text`.
-        No sentence says when to try again: for a `Retry-After`, ask `error.response?.retryAfter()`.
+        No sentence says when to try again: for a `Retry-After`, ask `error.response?.retryAfter()`. Where `description` says
+        `failed in SignatureMiddleware`, that middleware of yours threw the error.
 
         ```swift
         func alert(for error: any Error) -> (title: String, message: String?) {

@@ -97,7 +97,7 @@ public struct DefaultAPIProvider: APIProvider {
         middlewares: [any Middleware] = [], errorMessage: (@Sendable (APIResponse) -> String?)? = nil
     ) {
         (self.baseURL, self.transport, self.encoder, self.decoder) = (baseURL.map { BaseURL($0) }, transport, encoder, decoder)
-        (self.middlewares, self.errorMessage) = (middlewares, errorMessage)
+        (self.middlewares, self.errorMessage) = (middlewares.map(NamingMiddleware.naming), errorMessage)
     }
 
     // MARK: - Sending a request

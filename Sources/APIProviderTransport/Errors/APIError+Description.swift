@@ -41,20 +41,27 @@ extension APIError: CustomStringConvertible {
         case .transport(let request, let underlying):
             let redactor = Redactor(redaction, for: request)
             let reason = urlError.map { $0.description(for: request.url, by: redactor) } ?? redactor.explanation(of: underlying)
-            return "\(redactor.line(of: request)) failed: \(reason)"
+            return "\(redactor.line(of: request)) failed\(request.throwingMiddlewareText): \(reason)"
         case .unacceptableStatus(let response):
             let redactor = Redactor(redaction, for: response.request)
             let reason = (response.redirectFailureReason ?? response.credentialLoss ?? response.methodChange).map { ": \($0)" } ?? ""
             let words = response.redirectFailureReason == nil ? response.serverMessage : nil
             let message = reason + (words.map { ": \"\(redactor.message($0))\"" } ?? "")
             let body = response.data.isEmpty ? "" : " \(redactor.size(of: response))"
-            return "\(redactor.line(of: response.request)) failed: \(response.statusDescription)\(message)\(body)."
+            let place = response.request.throwingMiddlewareText
+            return "\(redactor.line(of: response.request)) failed\(place): \(response.statusDescription)\(message)\(body)."
         case .decoding(let response, let expected, let underlying):
             let redactor = Redactor(redaction, for: response.request)
             let mismatch = response.mismatch(with: expected, underlying, by: redactor)
-            return "\(redactor.line(of: response.request)) returned \(response.statusCode), but \(mismatch)"
+            let place = response.request.throwingMiddlewareText
+            return "\(redactor.line(of: response.request)) returned \(response.statusCode)\(place), but \(mismatch)"
         }
     }
+}
+
+extension PreparedRequest {
+    /// ` in SignatureMiddleware`, or nothing.
+    fileprivate var throwingMiddlewareText: String { throwingMiddleware.map { " in \($0)" } ?? "" }
 }
 
 extension APIError: CustomNSError, CustomReflectable {

@@ -52,6 +52,24 @@ public enum APIError: Error, Sendable {
         }
     }
 
+    /// The same error, whose ``description`` names the throwing middleware. ``signedOut`` has no place for a name.
+    package func thrown(in middleware: String) -> APIError {
+        switch self {
+        case .invalidRequest(let reason, let underlying):
+            return .invalidRequest(reason: "\(reason) (in \(middleware))", underlying: underlying)
+        case .signedOut: return self
+        case .transport(var request, let underlying):
+            request.throwingMiddleware = middleware
+            return .transport(request, underlying: underlying)
+        case .unacceptableStatus, .decoding:
+            return mapResponse { response in
+                var response = response
+                response.request.throwingMiddleware = middleware
+                return response
+            }
+        }
+    }
+
     /// The response's status, if one arrived.
     public var statusCode: Int? { response?.statusCode }
 

@@ -61,6 +61,7 @@ public struct PreparedRequest: Sendable {
         var addedCookie: String?
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
+        var throwingMiddleware: String?
     }
 
     private var internals: Internals {
@@ -87,6 +88,12 @@ public struct PreparedRequest: Sendable {
     package private(set) var foundationRequest: URLRequest? {
         get { boxedInternals?.wrappedValue.foundationRequest }
         set { internals.foundationRequest = newValue }
+    }
+
+    /// The name of the middleware that threw an error with this request or with its response.
+    var throwingMiddleware: String? {
+        get { boxedInternals?.wrappedValue.throwingMiddleware }
+        set { internals.throwingMiddleware = newValue }
     }
 
     // MARK: - Foundation's request
