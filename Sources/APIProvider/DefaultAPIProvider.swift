@@ -110,7 +110,7 @@ public struct DefaultAPIProvider: APIProvider {
             let context = RequestContext(decoder: decoder, signOutCount: endpoint.configuration.signOutCount)
             var request = try endpoint.preparedRequest(relativeTo: baseURL, encoder, mediaType: decoder.mediaType, context: context)
             // Without a place to save the response, the request need not be sent.
-            if let file = endpoint.destination.file { try APIError.wrappingDestinationError { try PartialFile.check(file) } }
+            if let file = endpoint.destination.file { try DownloadHandoff.check(file) }
             let reporters = endpoint.configuration.progressHandlers.map { ProgressReporter($0, isStream: endpoint.destination.isStream) }
             if !reporters.isEmpty { request.reportProgress = { progress in reporters.forEach { $0.report(progress) } } }
             let download = request.bodyDestination.download

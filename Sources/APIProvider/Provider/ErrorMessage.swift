@@ -30,7 +30,7 @@ extension APIError {
     /// The error with the server's message from `errorMessage`.
     func addingMessage(from errorMessage: (APIResponse) -> String?) -> APIError {
         guard var response, response.errorMessage == nil else { return self }
-        response.errorMessage = errorMessage(response)?.nonblank
+        response.errorMessage = errorMessage(response)
         return mapResponse { _ in response }
     }
 }

@@ -99,19 +99,19 @@ public struct Endpoint<Response: Sendable>: APIRequest {
         do {
             if let validate = configuration.validate {
                 do { try validate(response) } catch {
-                    download?.refuse()
+                    download?.judge(isAccepted: false)
                     throw error
                 }
             } else if !response.httpResponse.isSuccessful {
                 try checkStatus(of: response)
-            } else if response.file == nil, response.httpResponse.isUnrequestedPart(range: response.request.headers["Range"]),
+            } else if response.file == nil, response.statusCode == 206, response.request.headers["Range"] == nil,
                 Response.self != Void.self
             {
                 throw APIError.unacceptableStatus(response)
             }
             let value = try decode(response)
             // Another status came without the file.
-            if response.httpResponse.isSuccessful { download?.accept() }
+            if response.httpResponse.isSuccessful { download?.judge(isAccepted: true) }
             return value
         } catch {
             // The error keeps the response alive, but nobody will read the stream. Releasing the stream's owner ends the transfer.
@@ -153,7 +153,7 @@ extension Endpoint {
     /// Throws for a status outside 200...299. With ``RedirectPolicy/never``, a redirect is accepted, unless the endpoint downloads or
     /// streams.
     private func checkStatus(of response: APIResponse) throws {
-        if case .never = response.redirectPolicy(or: options).kind, case .memory = configuration.destination,
+        if response.redirectPolicy(or: options).hasSameKind(as: .never), case .memory = configuration.destination,
             300..<400 ~= response.statusCode, response.statusCode != 304
         {
             return

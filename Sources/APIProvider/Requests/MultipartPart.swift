@@ -102,5 +102,5 @@ extension RequestBody {
 }
 
 extension String {
-    fileprivate var escapedForQuotedString: String { percentEncoded(except: .multipartName) }
+    fileprivate var escapedForQuotedString: String { escapedAsMultipartName }
 }

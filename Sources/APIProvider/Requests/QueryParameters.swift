@@ -94,10 +94,10 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashabl
     // MARK: - Encoding
 
     /// RFC 3986: all but the unreserved characters are escaped, a space as `%20`.
-    var percentEncoded: String { encoded { $0.percentEncoded(except: .unreserved) } }
+    var percentEncoded: String { encoded(\.escapedAsValue) }
 
     /// The WHATWG URL standard's `application/x-www-form-urlencoded`, where a space is `+`.
-    var formEncoded: String { encoded { $0.percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+") } }
+    var formEncoded: String { encoded(\.formEncoded) }
 
     private func encoded(_ encode: (String) -> String) -> String {
         var text = ""

@@ -40,11 +40,11 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
     ///
     /// In a variable, `?` is escaped. With a literal, as in `RequestPath("/a?b")`, Swift calls `init(stringLiteral:)` (SE-0213), and the
     /// request is invalid.
-    public init(_ path: String) { self.init(percentEncoded: path.percentEncoded(except: .path), problem: nil) }
+    public init(_ path: String) { self.init(percentEncoded: path.escapedAsPath, problem: nil) }
 
     /// Creates a path from the literal `path`. Slashes separate segments.
     public init(stringLiteral path: String) {
-        self.init(percentEncoded: path.percentEncoded(except: .path), problem: Self.problem(of: path))
+        self.init(percentEncoded: path.escapedAsPath, problem: Self.problem(of: path))
     }
 
     /// Creates a path with interpolated segments.
@@ -87,7 +87,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
         /// Appends the text of `literal`. Slashes separate segments.
         public mutating func appendLiteral(_ literal: String) {
             problem = problem ?? RequestPath.problem(of: literal, after: redacted)
-            append(literal.percentEncoded(except: .path))
+            append(literal.escapedAsPath)
         }
 
         /// Appends the description of `segment` as one segment, even with slashes inside.
@@ -125,7 +125,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         private mutating func encoded(_ text: String) -> String {
             if text.isEmpty { problem = problem ?? "a value interpolated into the path after \"\(redacted)\" is empty" }
-            return text.percentEncoded(except: .unreserved)
+            return text.escapedAsValue
         }
 
         private mutating func append(_ text: String, redactedAs other: String? = nil) {

@@ -8,18 +8,22 @@ package struct ReportRedactor: Sendable {
 
     private static let mark = "…"
 
-    private let redactor: Redactor
+    /// The request's marked secrets.
+    private let secrets: RequestSecrets
+    /// The marked secrets and the request's credentials.
+    private let secretsInTexts: RequestSecrets
     private let hiddenNames: [String]
 
     /// - Parameters:
     ///   - request: The request with the secrets.
     ///   - hiddenNames: Further names with secret values.
     package init(for request: PreparedRequest?, hiding hiddenNames: [String] = []) {
-        (redactor, self.hiddenNames) = (Redactor(for: request), hiddenNames)
+        (secrets, secretsInTexts) = (request?.secrets ?? RequestSecrets(), request?.secretsInTexts ?? RequestSecrets())
+        self.hiddenNames = hiddenNames
     }
 
     /// A text without the request's marked secrets and credentials.
-    func redacted(_ text: String) -> String { redactor.redacted(text) }
+    func redacted(_ text: String) -> String { secretsInTexts.redacted(text) }
 
     // MARK: - URLs and headers
 
@@ -27,7 +31,7 @@ package struct ReportRedactor: Sendable {
     func url(_ text: String) -> String { URIReference(text).redacted(path: path) { form($0) } }
 
     /// A URL's path.
-    func path(_ path: String) -> String { redactor.secrets.redacted(path: path) }
+    func path(_ path: String) -> String { secrets.redacted(path: path) }
 
     /// Decoded query items.
     func query(_ items: [URLQueryItem]) -> String {

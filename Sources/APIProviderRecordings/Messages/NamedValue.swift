@@ -202,7 +202,7 @@ extension Lines {
         var values: [String: [Value]] = [:]
         for (name, value) in response.headers {
             let isCookie = name.isField("Set-Cookie")
-            let texts = isCookie ? value.setCookieFields.compactMap(SetCookie.init).map { ("cookie \($0.name)", $0.value) } : []
+            let texts = isCookie ? value.setCookies.map { ("cookie \($0.name)", $0.value) } : []
             for (place, text) in isCookie ? texts : [("header \(name.lowercased())", value)] {
                 values[place, default: []].append(Value(kind: .text, text: text))
             }

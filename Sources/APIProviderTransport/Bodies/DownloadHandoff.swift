@@ -51,7 +51,7 @@ package final class DownloadHandoff: Sendable {
         return .create { [self] observer in
             queue.async { [self] in
                 // A middleware that has a whole file and asks again did not accept the file.
-                if hasFile { refuse() }
+                if hasFile { judge(isAccepted: false) }
                 let number = state.withLock { state in
                     state.attempt += 1
                     return state.attempt
@@ -69,11 +69,8 @@ package final class DownloadHandoff: Sendable {
         }
     }
 
-    /// The response was accepted: nothing needs to stay.
-    package func accept() { state.withLock(\.kept)?.judge(.accepted) }
-
-    /// The response was refused: a whole file does not stay.
-    package func refuse() { state.withLock(\.kept)?.judge(.refused) }
+    /// After an accepted response, nothing needs to stay. After a refused one, a whole file does not stay.
+    package func judge(isAccepted: Bool) { state.withLock(\.kept)?.judge(isAccepted ? .accepted : .refused) }
 
     /// Ends the request. Unless accepted, the bytes stay for another one.
     ///
@@ -83,6 +80,12 @@ package final class DownloadHandoff: Sendable {
         state.withLock { $0.isEnded = true }
         if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
     }
+
+    /// Throws if no file can be written to `destination`, as far as that is known in advance.
+    package static func check(_ destination: URL) throws { try APIError.wrappingDestinationError { try PartialFile.check(destination) } }
+
+    /// Removes the bytes kept for `destination`. May wait for the disk.
+    package static func removeKeptBytes(for destination: URL) throws { try KeptFolder.remove(for: destination) }
 
     private func leave() { state.withLock { $0.kept.take() }?.leave() }
 }

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import MiniRx
 
 #if canImport(FoundationNetworking)
@@ -12,7 +12,7 @@ import FoundationNetworking
 ///
 /// A file's name is `<boot>,<endpoint>,<path>,<length>,<ETag>`: the version of its bytes, and the system's boot in which they were written.
 /// So no file ever has another version's bytes. URLs may contain secrets, so only their hashes are written.
-package final class KeptFolder: Sendable {
+final class KeptFolder: Sendable {
     private struct State {
         /// The file whose rest is requested.
         var rest: (file: PartialFile, version: String)?
@@ -95,7 +95,7 @@ package final class KeptFolder: Sendable {
     deinit { close(descriptor) }
 
     /// Removes all bytes kept for `destination`.
-    package static func remove(for destination: URL) throws {
+    static func remove(for destination: URL) throws {
         try queue(for: destination).sync {
             guard let folder = try open(for: destination, endpoint: nil) else { return }
             folder.judge(.accepted)

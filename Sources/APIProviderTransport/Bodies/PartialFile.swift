@@ -55,7 +55,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Throws if no file can be written to `destination`, as far as that is known in advance.
-    package static func check(_ destination: URL) throws { _ = try Target(of: destination) }
+    static func check(_ destination: URL) throws { _ = try Target(of: destination) }
 
     deinit {
         if folder == nil, !state.withLock(\.isMoved) { unlink(name) }

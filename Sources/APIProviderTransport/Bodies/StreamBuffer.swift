@@ -1,14 +1,14 @@
-package import Foundation
-package import MiniRx
+import Foundation
+import MiniRx
 
 /// Buffers a stream's bytes between the transfer and the reader.
 ///
 /// If the reader is behind, ``isWritable`` is false. Then the transfer should pause until ``onWritable(_:)`` calls the closure.
 ///
 /// A reader leaves when the iterator is released or the task is cancelled.
-package final class StreamBuffer: Sendable {
+final class StreamBuffer: Sendable {
     /// The number of buffered bytes at which the transfer should pause.
-    package static let highWaterMark = 65_536
+    static let highWaterMark = 65_536
 
     private struct State {
         /// The unread chunks. Joining them would copy the bytes and fragment the heap.
@@ -39,16 +39,16 @@ package final class StreamBuffer: Sendable {
     private let state: Locked<State>
 
     /// - Parameter transfer: Disposed when the reader leaves before the end.
-    package init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
+    init(transfer: any Disposable) { state = Locked(State(transfer: transfer)) }
 
     // MARK: - The transfer
 
     /// Whether the transfer may continue: false while the reader is behind.
-    package var isWritable: Bool { state.withLock(\.isWritable) }
+    var isWritable: Bool { state.withLock(\.isWritable) }
 
     /// Calls `proceed` once: immediately, if the buffer is writable. Otherwise, as soon as the buffer is less than half full, the stream
     /// ends, or the reader leaves, on that event's thread.
-    package func onWritable(_ proceed: @escaping @Sendable () -> Void) {
+    func onWritable(_ proceed: @escaping @Sendable () -> Void) {
         let isWritable = state.withLock { state in
             if !state.isWritable { state.writableCallbacks.append(proceed) }
             return state.isWritable
@@ -58,7 +58,7 @@ package final class StreamBuffer: Sendable {
 
     /// Calls `body` when the reader has read everything and waits for more, or leaves: immediately if so already, and otherwise on that
     /// event's thread. After the stream's end, the reader need not wait for more.
-    package func onDrained(_ body: @escaping @Sendable () -> Void) {
+    func onDrained(_ body: @escaping @Sendable () -> Void) {
         let isDrained = state.withLock { state in
             guard state.reader == nil, state.end == nil || !state.waiting.isEmpty else { return true }
             state.drainedCallbacks.append(body)
@@ -68,7 +68,7 @@ package final class StreamBuffer: Sendable {
     }
 
     /// Adds bytes, or drops them if the reader has left.
-    package func append(_ chunk: Data) {
+    func append(_ chunk: Data) {
         guard !chunk.isEmpty else { return }
         let reader = state.withLock { state -> CheckedContinuation<Data?, any Error>? in
             guard state.end == nil else { return nil }
@@ -81,7 +81,7 @@ package final class StreamBuffer: Sendable {
     }
 
     /// Ends the stream. The reader gets the buffered bytes, and then the error or the end.
-    package func finish(_ error: (any Error)? = nil) {
+    func finish(_ error: (any Error)? = nil) {
         let end: Result<Data?, any Error> = if let error { .failure(error) } else { .success(nil) }
         let old = state.withLock { state -> State? in
             guard state.end == nil else { return nil }

@@ -1,9 +1,9 @@
 import Foundation
 
 /// A Set-Cookie field's cookie and attributes (RFC 6265bis, section 5.6).
-package struct SetCookie {
-    package let name: String
-    package let value: String
+struct SetCookie {
+    let name: String
+    let value: String
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
     /// `nil` leaves the path to the URL.
@@ -14,7 +14,7 @@ package struct SetCookie {
     private var expiresAttribute: Date?
 
     /// `nil` for a field without a cookie.
-    package init?(_ field: String) {
+    init?(_ field: String) {
         guard !field.utf8.contains(where: { $0 < 32 && $0 != 9 || $0 == 127 }) else { return nil }
         let parts = field.parts(between: UInt8(ascii: ";")).map(Self.pair)
         (name, value) = parts[0].value.map { (parts[0].name, $0) } ?? ("", parts[0].name)
@@ -79,7 +79,7 @@ extension HTTPHeaders {
 extension String {
     /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name and "=" begins a new cookie, unlike a date's
     /// comma.
-    package var setCookieFields: [String] {
+    var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }
             if let last = fields.indices.last, name.isEmpty || name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {
@@ -88,6 +88,11 @@ extension String {
                 fields.append(part)
             }
         }
+    }
+
+    /// The names and values of the cookies in Set-Cookie fields joined with ", ".
+    package var setCookies: [(name: String, value: String)] {
+        setCookieFields.compactMap { SetCookie($0).map { ($0.name, $0.value) } }
     }
 
     /// Whether this host is an IP address.

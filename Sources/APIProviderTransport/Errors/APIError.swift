@@ -31,7 +31,7 @@ public enum APIError: Error, Sendable {
     package static func invalid(_ reason: String) -> APIError { .invalidRequest(reason: reason) }
 
     /// Wraps the error of `body`, which looks at the destination of a download.
-    package static func wrappingDestinationError<Result>(_ body: () throws -> Result) throws -> Result {
+    static func wrappingDestinationError<Result>(_ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw APIError.invalidRequest(reason: "its response cannot be saved", underlying: error) }
     }
 

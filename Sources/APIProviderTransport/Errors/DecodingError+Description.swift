@@ -23,7 +23,7 @@ extension APIResponse {
 
 extension Redactor {
     /// The body's media type and size: `(application/json, 812 bytes)`.
-    package func size(of response: APIResponse) -> String {
+    func size(of response: APIResponse) -> String {
         size(response.data.count, type: response.value(forHTTPHeaderField: "Content-Type"))
     }
 }

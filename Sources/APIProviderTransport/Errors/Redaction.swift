@@ -20,7 +20,7 @@ public struct Redaction: Sendable, Hashable {
     /// Shows everything. The result is as secret as the request.
     public static let none = Redaction(showsEverything: true)
 
-    package let showsEverything: Bool
+    let showsEverything: Bool
 
     /// Whether a header's value neither identifies a person nor contains a credential.
     package static func isHarmless(header name: String) -> Bool { harmlessHeaders.contains(name.lowercased()) }

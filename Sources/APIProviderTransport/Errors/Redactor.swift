@@ -1,41 +1,39 @@
-package import Foundation
+import Foundation
 
 /// Describes a request and the response for a ``Redaction``.
-package struct Redactor: Sendable {
-    package let redaction: Redaction
+struct Redactor: Sendable {
+    let redaction: Redaction
     /// The request's marked secrets.
-    package let secrets: RequestSecrets
+    let secrets: RequestSecrets
     /// The marked secrets and the request's credentials.
     private let secretsInText: RequestSecrets
 
     /// - Parameter request: The request with the secrets to hide, if any.
-    package init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
+    init(_ redaction: Redaction = .standard, for request: PreparedRequest? = nil) {
         let request = redaction.showsEverything ? nil : request
         (self.redaction, secrets) = (redaction, request?.secrets ?? RequestSecrets())
-        var secrets = secrets
-        secrets.add(request?.credentialValues ?? [])
-        secretsInText = secrets
+        secretsInText = request?.secretsInTexts ?? RequestSecrets()
     }
 
     // MARK: - Requests
 
     /// `GET https://api.example.com/search?q=…`
-    package func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
+    func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
     /// Returns the URL without user, password and fragment. Each value of the query becomes `…`.
-    package func url(_ url: URL) -> String {
+    func url(_ url: URL) -> String {
         redaction.showsEverything ? url.absoluteString : secrets.redacted(url: url.absoluteString)
     }
 
     /// Returns the header's value, or `…` if the value may identify a person or contain a credential.
-    package func header(_ name: String, _ value: String) -> String {
+    func header(_ name: String, _ value: String) -> String {
         redaction.showsEverything || Redaction.isHarmless(header: name) ? secrets.redacted(value) : "…"
     }
 
     // MARK: - Texts
 
     /// Returns a server's or the app's text without the request's secrets.
-    package func redacted(_ text: String) -> String { secretsInText.redacted(text) }
+    func redacted(_ text: String) -> String { secretsInText.redacted(text) }
 
     /// Returns the system's text, with URLs redacted like a request's.
     func redactedURLs(in text: String) -> String {
@@ -60,7 +58,7 @@ package struct Redactor: Sendable {
     }
 
     /// A body's media type and size: `(text/html, 5,120 bytes)`.
-    package func size(_ count: Int, type: String?) -> String {
+    func size(_ count: Int, type: String?) -> String {
         let type = type.map { header("Content-Type", $0.mediaType).cut(to: 100) } ?? ""
         return "(\(type.isEmpty ? "" : "\(type), ")\(count.grouped) \(count == 1 ? "byte" : "bytes"))"
     }
@@ -74,8 +72,15 @@ extension Int {
 // MARK: - A request's credentials
 
 extension PreparedRequest {
+    /// The marked secrets and the credentials.
+    package var secretsInTexts: RequestSecrets {
+        var secrets = secrets
+        secrets.add(credentialValues)
+        return secrets
+    }
+
     /// The values with a credential's name, in headers and query.
-    var credentialValues: [String] {
+    private var credentialValues: [String] {
         let fields = headers.filter { $0.name.namesCredential } + (addedCookie.map { [(name: "Cookie", value: $0)] } ?? [])
         var values: [Substring] = fields.flatMap { name, value in
             value.credentials(inHeader: name).flatMap { credential in

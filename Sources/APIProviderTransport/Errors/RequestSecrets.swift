@@ -35,7 +35,7 @@ package struct RequestSecrets: Sendable {
         }
         for text in secrets where !text.isEmpty {
             self[text] = self[text] ?? "…"
-            self[text.percentEncoded(except: .unreserved)] = self[text]
+            self[text.escapedAsValue] = self[text]
         }
         sortTexts()
     }
@@ -77,7 +77,7 @@ package struct RequestSecrets: Sendable {
         texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: self[secret] ?? "…", options: .literal) }
     }
 
-    package var isEmpty: Bool { replacements.isEmpty }
+    var isEmpty: Bool { replacements.isEmpty }
 
     /// The program's secrets, without their escapes.
     package var hiddenTexts: [String] {

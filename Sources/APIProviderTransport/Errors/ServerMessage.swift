@@ -78,8 +78,3 @@ private struct ProblemDetails {
 extension [String: Any] {
     fileprivate func text(_ name: String) -> String? { (self[name] as? String)?.nonblank }
 }
-
-extension String {
-    /// `nil` for an empty or blank text.
-    package var nonblank: String? { contains { !$0.isWhitespace } ? self : nil }
-}

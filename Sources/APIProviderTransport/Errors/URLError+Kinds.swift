@@ -14,7 +14,7 @@ extension URLError {
     }
 
     /// Whether the device has no connection to a usable network.
-    package var isOffline: Bool {
+    var isOffline: Bool {
         [.notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive].contains(code)
     }
 

@@ -158,9 +158,7 @@ public import FoundationNetworking
         if request.headers["Range"] != nil, headers["Accept-Encoding"] == nil { headers["Accept-Encoding"] = "identity" }
         return headers
     }
-}
 
-@_spi(Transports) extension ExchangeTransport {
     /// The header fields that the transport would add to `request` now.
     public func addedHeaders(for request: PreparedRequest) -> HTTPHeaders? {
         var headers = transportHeaders(for: request)

@@ -41,5 +41,5 @@ extension UInt8 {
     package var isUppercaseLetter: Bool { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self }
 
     /// The same letter in lowercase, or the byte itself.
-    package var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
+    var lowercased: UInt8 { isUppercaseLetter ? self | 0x20 : self }
 }

@@ -20,7 +20,7 @@ extension HTTPURLResponse {
     }
 
     /// The decoded body's length in bytes; `nil` if 0 or unknown, for example because the Content-Length counts compressed bytes.
-    package var bodyLength: Int64? {
+    var bodyLength: Int64? {
         expectedContentLength > 0 && !isCoded ? expectedContentLength : nil
     }
 
@@ -79,14 +79,9 @@ extension HTTPURLResponse {
         return texts.count > 1 || texts.contains { !$0.utf8.allSatisfy(\.isDigit) || Int64($0) == nil }
     }
 
-    /// Whether this is partial content for a request without a `Range` (RFC 9110, section 15.3.7).
-    ///
-    /// - Parameter range: The request's `Range`.
-    package func isUnrequestedPart(range: @autoclosure () -> String?) -> Bool { statusCode == 206 && range() == nil }
-
     /// Whether the body of a download is a part: a 206's, or one with a `Content-Range` in bytes that is not the whole. Some servers
     /// answer a range with a 200. Other units, as in `items 0-9/50`, are an API's pages.
-    package var isPart: Bool {
+    var isPart: Bool {
         if statusCode == 206 { return true }
         guard isSuccessful, let field = joinedValue(forHTTPHeaderField: "Content-Range") else { return false }
         guard let range = contentRange else { return field.lowercased().hasPrefix("bytes") }
@@ -120,7 +115,7 @@ extension HTTPURLResponse {
     }
 
     /// The values of all fields with this name, joined with `", "`; `nil` without one. Names are case-insensitive.
-    package func joinedValue(forHTTPHeaderField name: String) -> String? {
+    func joinedValue(forHTTPHeaderField name: String) -> String? {
         #if canImport(FoundationNetworking)
         // Foundation on Linux writes all names but these in one case, and casts every field when it is asked for all (Swift 6.3.1).
         if !name.utf8.starts(with: "X-".utf8), !name.utf8.starts(with: "x-".utf8) {
@@ -186,7 +181,7 @@ extension String {
     }
 
     /// Restores UTF-8 that was read as Latin-1, as Apple's Foundation does with headers. Other text is unchanged.
-    package var readAsUTF8: String {
+    var readAsUTF8: String {
         let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
         return String(data: Data(bytes), encoding: .utf8) ?? self

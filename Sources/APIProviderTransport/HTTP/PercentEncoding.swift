@@ -1,7 +1,7 @@
 import Foundation
 
 /// A set of ASCII bytes, such as a URL's unescaped ones, with all other bytes or none.
-package struct ASCIISet {
+struct ASCIISet {
     private var bits: (UInt64, UInt64) = (0, 0)
     private var containsNonASCII = false
 
@@ -16,16 +16,16 @@ package struct ASCIISet {
         (bits, containsNonASCII) = ((~bits.0, ~bits.1), true)
     }
 
-    package func contains(_ byte: UInt8) -> Bool {
+    func contains(_ byte: UInt8) -> Bool {
         byte < 64 ? bits.0 >> byte & 1 == 1 : byte < 128 ? bits.1 >> (byte - 64) & 1 == 1 : containsNonASCII
     }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
     /// RFC 3986, section 2.3.
-    package static let unreserved = ASCIISet(alphanumerics + "-._~")
+    static let unreserved = ASCIISet(alphanumerics + "-._~")
     /// RFC 3986, section 3.3: `pchar`, and the slash between segments.
-    package static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
+    static let path = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/")
     /// RFC 3986, section 2, without the brackets of an IPv6 address.
     static let url = ASCIISet(alphanumerics + "-._~" + "!$&'()*+,;=" + ":@" + "/?#")
     /// The delimiters after a URL's host, or after the user before the host.
@@ -33,16 +33,16 @@ package struct ASCIISet {
     /// RFC 9110, section 5.6.2: `tchar`.
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
     /// The WHATWG URL standard, `application/x-www-form-urlencoded` percent-encode set.
-    package static let form = ASCIISet(alphanumerics + "*-._" + " ")
+    static let form = ASCIISet(alphanumerics + "*-._" + " ")
     /// The WHATWG HTML standard, section 4.10.21.8: names and file names of `multipart/form-data`.
-    package static let multipartName = ASCIISet(allBut: "\r\n\"")
+    static let multipartName = ASCIISet(allBut: "\r\n\"")
 }
 
 // MARK: - Encoding
 
 extension String {
     /// This string's UTF-8, with each byte outside `unescaped` as `%XX`.
-    package func percentEncoded(except unescaped: ASCIISet) -> String {
+    func percentEncoded(except unescaped: ASCIISet) -> String {
         guard !withBytes({ $0.allSatisfy(unescaped.contains) }) else { return self }
         var bytes: [UInt8] = []
         for byte in utf8 {
@@ -83,6 +83,17 @@ extension String {
 
     /// The text as a query value or a path segment.
     package var escapedAsValue: String { percentEncoded(except: .unreserved) }
+
+    /// The text as a path. Slashes stay.
+    package var escapedAsPath: String { percentEncoded(except: .path) }
+
+    /// The text as a name or a file name of `multipart/form-data`.
+    package var escapedAsMultipartName: String { percentEncoded(except: .multipartName) }
+
+    /// The text as a name or a value of `application/x-www-form-urlencoded`.
+    package var formEncoded: String {
+        percentEncoded(except: .form).replacingOccurrences(of: " ", with: "+")
+    }
 
     private static let hexDigits = Array("0123456789ABCDEF".utf8)
 }

@@ -22,7 +22,10 @@ extension String {
             })
     }
 
-    package var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
+    /// `nil` for an empty or blank text.
+    var nonblank: String? { contains { !$0.isWhitespace } ? self : nil }
+
+    var withoutFullStop: String { hasSuffix(".") ? String(dropLast()) : self }
 }
 
 extension String {

@@ -1,4 +1,5 @@
 public import Foundation
+package import MiniRx
 
 #if canImport(FoundationNetworking)
 public import FoundationNetworking
@@ -33,14 +34,14 @@ public struct APIResponse: Sendable {
         get { content.isFromCache }
         set { content.isFromCache = newValue }
     }
-    /// The streamed body, if any.
-    package var bodyStream: SingleUseStream? { content.bodyStream }
+    /// The owner of the streamed body, if any; `nil` inside after an iterator takes the stream.
+    package var bodyStream: Locked<StreamHandle?>? { content.bodyStream }
     /// The data's name in errors: "the body", or a part such as "line 3".
     var partName: String { content.partName }
     /// The app's `errorMessage` for this response.
     package var errorMessage: String? {
         get { content.errorMessage }
-        set { content.errorMessage = newValue }
+        set { content.errorMessage = newValue?.nonblank }
     }
 
     /// Boxed, because a response passes through each operator of a chain.
@@ -50,7 +51,7 @@ public struct APIResponse: Sendable {
         var request: PreparedRequest
         let head: HTTPURLResponse
         var body: Data
-        var bodyStream: SingleUseStream?
+        var bodyStream: Locked<StreamHandle?>?
         var metrics: TransferMetrics?
         var file: PartialFile?
         var isFromCache = false
@@ -78,14 +79,14 @@ public struct APIResponse: Sendable {
         _ request: PreparedRequest, _ response: HTTPURLResponse, _ data: Data, stream: StreamBuffer? = nil, metrics: TransferMetrics? = nil,
         file: PartialFile? = nil
     ) {
-        let stream = stream.map { SingleUseStream(StreamHandle($0, of: request)) }
+        let stream = stream.map { Locked<StreamHandle?>(StreamHandle($0, of: request)) }
         // The first byte's index is 0, even if the transport passed a slice.
         let body = data.startIndex == 0 ? data : Data(data)
         content = Content(request: request, head: response, body: body, bodyStream: stream, metrics: metrics, file: file)
     }
 
     /// Creates a response with a streamed body.
-    package init(request: PreparedRequest, httpResponse: HTTPURLResponse, stream: StreamBuffer) {
+    init(request: PreparedRequest, httpResponse: HTTPURLResponse, stream: StreamBuffer) {
         self.init(request, httpResponse, Data(), stream: stream)
     }
 

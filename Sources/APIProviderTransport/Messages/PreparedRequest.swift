@@ -80,7 +80,7 @@ public struct PreparedRequest: Sendable {
         set { internals.addedCookie = newValue }
     }
     /// The requests redirected to this one, the first one first.
-    package var redirectChain: [RedirectedRequest] {
+    var redirectChain: [RedirectedRequest] {
         get { boxedInternals?.wrappedValue.redirectChain ?? [] }
         set { internals.redirectChain = newValue }
     }
@@ -126,8 +126,8 @@ public struct PreparedRequest: Sendable {
 }
 
 /// A redirected request.
-package struct RedirectedRequest: Sendable {
-    package let url: URL
+struct RedirectedRequest: Sendable {
+    let url: URL
     let method: HTTPMethod
     let hasIdempotencyKey: Bool
     let headerNames: [String]

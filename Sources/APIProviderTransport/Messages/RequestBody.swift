@@ -98,7 +98,7 @@ public struct RequestBody: Sendable, Equatable {
     var hasFiles: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
 
     /// The first bytes, at most `count`, as far as they can be read.
-    package func prefix(_ count: Int) -> Data {
+    func prefix(_ count: Int) -> Data {
         var reader = makeReader()
         var data = Data()
         while data.count < count, let chunk = try? reader.read(upToCount: count - data.count) { data += chunk }

@@ -1,5 +1,4 @@
 package import Foundation
-package import MiniRx
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -7,7 +6,7 @@ import FoundationNetworking
 
 /// Owns a stream's buffer. Releasing the handle ends the transfer.
 package final class StreamHandle: Sendable {
-    package let buffer: StreamBuffer
+    let buffer: StreamBuffer
     private let request: PreparedRequest
 
     init(_ buffer: StreamBuffer, of request: PreparedRequest) { (self.buffer, self.request) = (buffer, request) }
@@ -22,6 +21,3 @@ package final class StreamHandle: Sendable {
 
     deinit { buffer.cancel() }
 }
-
-/// A stream's owner; `nil` after an iterator takes the stream.
-package typealias SingleUseStream = Locked<StreamHandle?>

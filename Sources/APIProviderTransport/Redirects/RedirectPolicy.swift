@@ -2,13 +2,13 @@ import Foundation
 
 /// The handling of redirects: see ``RequestOptions/redirectPolicy``.
 public struct RedirectPolicy: Sendable {
-    package enum Kind: Sendable {
+    enum Kind: Sendable {
         case follow
         case never
         case decide(@Sendable (_ next: PreparedRequest, _ redirect: APIResponse) throws -> PreparedRequest?)
     }
 
-    package let kind: Kind
+    let kind: Kind
 
     /// Redirects are followed, at most 20. A redirect from https to http is always the response.
     public static let follow = RedirectPolicy(kind: .follow)

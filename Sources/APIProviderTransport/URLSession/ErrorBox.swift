@@ -15,7 +15,7 @@ extension Error {
     }
 
     /// The error inside ``bridgedThroughSession``, or this one.
-    package var unpackedFromSession: any Error { ((self as NSError).userInfo[ErrorBox.key] as? ErrorBox)?.error ?? self }
+    var unpackedFromSession: any Error { ((self as NSError).userInfo[ErrorBox.key] as? ErrorBox)?.error ?? self }
 }
 
 /// A class instance stays unchanged in a `userInfo`. An error value may become an `NSError`.

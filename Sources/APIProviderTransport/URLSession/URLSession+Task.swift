@@ -1,13 +1,14 @@
-package import Foundation
-
 #if canImport(FoundationNetworking)
+import Foundation
 package import FoundationNetworking
+#else
+package import Foundation
 #endif
 
 extension URLSession {
     /// The directory for a temporary file with a body's parts, because a session on Apple's systems uploads only a single file. `nil` on
     /// Linux, where the parts are streamed.
-    package static var multipartDirectory: URL? {
+    static var multipartDirectory: URL? {
         #if canImport(FoundationNetworking)
         return nil
         #else

@@ -1,7 +1,7 @@
 public import MiniRx
 
 #if canImport(FoundationNetworking)
-package import Foundation
+import Foundation
 public import FoundationNetworking
 #else
 public import Foundation
@@ -80,7 +80,7 @@ public final class URLSessionTransport: Transport {
     ///   - multipartDirectory: The directory for a temporary file with a body's parts; `nil` to stream them.
     ///   - hasProtocolClass: Whether a custom `URLProtocol` handles requests, without a connection; `nil` to ask the configuration.
     ///   - scheduler: The clock for timeouts on Linux, where a session's timeouts are not exact.
-    package init(
+    init(
         configuration: URLSessionConfiguration, _ settings: ExchangeTransport.Settings = .init(), delegateSession: URLSession?,
         multipartDirectory: URL? = URLSession.multipartDirectory, hasProtocolClass: Bool? = nil,
         scheduler: any Scheduler = ConcurrentDispatchQueueScheduler(qos: .userInitiated)

@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("The option redirectPolicy", tenMinutes)
 struct RedirectPolicyTests {
     private let seen = Log<String>()

@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 /// A session of Apple's systems reads only one file, so a body of several parts is written to a temporary file. All systems test that.
 @Suite("Multipart bodies in a temporary file", tenMinutes)
 struct UploadFileTests {

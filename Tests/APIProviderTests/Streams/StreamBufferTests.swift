@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("The buffer of a stream", tenMinutes)
 struct StreamBufferTests {
     private let log = Log<String>()

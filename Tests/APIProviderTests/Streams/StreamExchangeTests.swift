@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("Streams in virtual time", tenMinutes)
 struct StreamExchangeTests {
     private let scheduler = TestScheduler()

@@ -3,6 +3,8 @@ import Foundation
 import MiniRx
 import TestSupport
 
+@testable import APIProviderTransport
+
 /// A response whose body comes in `chunks`.
 func streamedResponse(
     _ chunks: [some Sequence<UInt8>], type: String? = nil, status: Int = 200, maxElementSize: Int? = nil, then error: (any Error)? = nil

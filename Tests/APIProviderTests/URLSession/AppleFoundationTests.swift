@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 @Suite("Errors and texts that Apple's Foundation changes", tenMinutes)
 struct AppleFoundationTests {
     private struct Sentence: Error, CustomStringConvertible, Equatable {

@@ -6,6 +6,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 /// The environment of a process names the proxy.
 @Suite("A proxy and the process", tenMinutes)
 struct ProxyProcessTests {

@@ -6,6 +6,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 /// A session's timers are not exact on Linux, so the transport has its own. `ExchangeTransportTests` tests their rules.
 @Suite("Timeouts and connections of a session, on Linux", tenMinutes)
 struct TimeoutTests {

@@ -4,6 +4,8 @@ import MiniRx
 import TestSupport
 import Testing
 
+@testable import APIProviderTransport
+
 /// The other suites run against any transport.
 @Suite("A session's configuration, its delegate and its protocol classes", tenMinutes)
 struct URLSessionTransportTests {
