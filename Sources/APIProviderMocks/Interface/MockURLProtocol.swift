@@ -90,7 +90,8 @@ extension MockURLProtocol: TaskDescribingProtocol {
         let mock: MockURLProtocol.Type = self
         return { request in
             mock.noteUseOfEndedScope()
-            let isLate = request.options.context.map { LiveScopes.scope(of: mock)?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
+            let isLate =
+                request.options.context.map { LiveScopes.scope(of: mock)?.belongsToCurrentTest($0.subscriptionTime) == false } ?? false
             return isLate ? TaskMark.late : TaskMark.current
         }
     }
