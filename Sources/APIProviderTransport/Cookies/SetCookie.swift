@@ -77,12 +77,12 @@ extension HTTPHeaders {
 }
 
 extension String {
-    /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name and "=" begins a new cookie, unlike a date's
-    /// comma.
+    /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name, maybe empty, and "=" begins a new cookie, unlike
+    /// a date's comma.
     var setCookieFields: [String] {
         components(separatedBy: ", ").reduce(into: []) { fields, part in
             let name = part.prefix { $0 != "=" }
-            if let last = fields.indices.last, name.isEmpty || name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {
+            if let last = fields.indices.last, name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {
                 fields[last] += ", \(part)"
             } else {
                 fields.append(part)

@@ -121,6 +121,12 @@ struct CookieRuleTests {
         #expect(try await visit("https://a.com/") == "a=1; b=2,c; d=4")
     }
 
+    @Test("A cookie without a name leaves the one before it as it is", arguments: ["=", "=x; Path=/y", "=; Max-Age=0"])
+    func nameless(field: String) async throws {
+        try await visit("https://a.com/", setting: ["a=1", field, "b=2"])
+        #expect(try await visit("https://a.com/") == "a=1; b=2")
+    }
+
     @Test(
         "A cookie that comes over http does not replace a secure one",
         arguments: [
