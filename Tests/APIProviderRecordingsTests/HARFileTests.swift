@@ -114,10 +114,38 @@ struct HARFileTests {
             ),
             // A browser's 304 has the body of its cache.
             (#""method":"GET""#, #""status":304,"content":{"text":"ok"}"#),
+            // chrome-har writes a field twice.
+            (
+                #""method":"GET","headers":[{"name":"accept","value":"a/b"},{"name":"Accept","value":"a/b"}]"#,
+                #""status":200,"content":{"text":"ok"}"#
+            ),
         ])
     func dialects(request: String, response: String) async throws {
         let entry = "{\"request\":{\(request),\"url\":\"https://a.example/x\"},\"response\":{\(response)}}"
         #expect(try await outcome(entry) == "200 ok")
+    }
+
+    @Test(
+        "A Cookie that HTTP/2 split is the one that an app sends, and another cookie is red",
+        arguments: [
+            #"{"name":"cookie","value":"sid=aB3cD4eF5gH6"},{"name":"cookie","value":"lang=de; v=1"}"#,
+            #"{"name":"Cookie","value":"sid=aB3cD4eF5gH6\nlang=de; v=1"}"#,
+        ])
+    func splitCookies(saved: String) async throws {
+        let entry = entry(request: "\"headers\":[\(saved)]")
+        #expect(try await outcome(entry, headers: ["Cookie": "sid=aB3cD4eF5gH6; lang=de; v=1"]) == "200 ok")
+        let (login, me) = (entry, entry.replacingOccurrences(of: "/x", with: "/y"))
+        try await MockURLProtocol.withScope {
+            try replay(login, me)
+            let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport())
+            func send(_ path: String, _ cookie: String) async throws {
+                let request = try anyRequest(.get, "https://a.example/\(path)", headers: ["Cookie": cookie], body: nil)
+                _ = try await provider.request(request).value
+            }
+            try await send("x", "sid=one; lang=de")
+            await #expect(throws: APIError.self) { try await send("y", "sid=two; lang=de") }
+            try await send("y", "sid=one; lang=de")
+        }
     }
 
     @Test(

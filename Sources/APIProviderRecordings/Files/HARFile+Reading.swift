@@ -135,14 +135,16 @@ extension RecordedExchange {
 }
 
 extension HTTPHeaders {
-    /// Joins fields of one name, as Firefox does by line breaks. Leaves out HTTP/2's fields such as `:status`.
+    /// Joins fields of one name, as Firefox does by line breaks. HTTP/2 splits a Cookie (RFC 9113, section 8.2.3), and chrome-har writes fields
+    /// twice. Leaves out HTTP/2's fields such as `:status`.
     fileprivate init(_ fields: Member) {
         self.init()
         for field in (try? fields.elements) ?? [] {
             let (name, text) = (field["name"].text ?? "", field["value"].text ?? "")
-            let value = text.split { ["\n", "\r\n", "\r"].contains($0) }.joined(separator: ", ")
+            let separator = name.isField("Cookie") ? "; " : ", "
+            let value = text.split { ["\n", "\r\n", "\r"].contains($0) }.joined(separator: separator)
             guard (try? HTTPHeaders.check(name, value)) != nil else { continue }
-            self[name] = self[name].map { "\($0), \(value)" } ?? value
+            self[name] = self[name].map { $0.hasSameBytes(as: value) ? value : $0 + separator + value } ?? value
         }
     }
 }
