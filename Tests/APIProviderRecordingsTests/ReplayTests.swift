@@ -198,6 +198,30 @@ struct ReplayTests {
         #expect(outcome([requests[0](key)], sending: [sending(#"{"note":"key \#(other), beta"}"#)]) == [nil])
     }
 
+    @Test("A secret that was first sent without a listed name takes a text there, and the same text everywhere")
+    func openBeforeListed() {
+        let (id, other) = ("4zru4Xntv0ahXhfx0d9X", "9kQw2mTb7yLc5sVe1nRa")
+        func first(_ id: String) -> RecordedExchange { exchange("GET", "https://a.example/decide?visitor=\(id)&page=1") }
+        func second(_ id: String) -> RecordedExchange { sending(#"{"note":"for \#(id), main"}"#, to: "https://a.example/note", at: 1) }
+        let listed: [(String) -> RecordedExchange] = [
+            { exchange("GET", "https://a.example/me", headers: ["Cookie": "sid=\($0)"], at: 2) },
+            { exchange("GET", "https://a.example/me", headers: ["Authorization": "Bearer \($0)"], at: 2) },
+        ]
+        for last in listed {
+            let recorded = [first(id), second(id), last(id)]
+            #expect(outcome(recorded, sending: recorded) == [0, 1, 2])
+            #expect(outcome(recorded, sending: [second(other), first(other), last(other)]) == [1, 0, 2])
+            for wrong in [[first(id), second(other)], [second(id), first(other)], [first(id), last(other)]] {
+                #expect(outcome(recorded, sending: wrong).last == .some(nil))
+            }
+            // After its listed name, the secret is that name's.
+            #expect(
+                outcome(
+                    [last(id), exchange("GET", "https://a.example/?q=\(id)", at: 3)],
+                    sending: [exchange("GET", "https://a.example/?q=\(other)")]) == [nil])
+        }
+    }
+
     @Test("A secret with a plus that the app sends as a space is red")
     func plus() {
         func search(_ key: String, _ query: String) -> RecordedExchange {

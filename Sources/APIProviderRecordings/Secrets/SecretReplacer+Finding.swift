@@ -133,8 +133,14 @@ extension SecretReplacer {
     private mutating func findEverywhere() {
         let checked = secrets.indices.filter { secrets[$0].reach == .everywhere }
         let check = SecretCheck(checked.map { secrets[$0].text })
+        let firstTimes = checked.map { secrets[$0].messages.map { messages[$0].time }.min() ?? 0 }
         for (number, message) in messages.enumerated() {
-            for index in message.parts.flatMap(check.secrets) { secrets[checked[index]].messages.insert(number) }
+            for index in message.parts.flatMap(check.secrets) {
+                secrets[checked[index]].messages.insert(number)
+                // No earlier request gives the placeholder a text.
+                guard !message.isResponse, message.time < firstTimes[index] else { continue }
+                secrets[checked[index]].places.formUnion(places(of: secrets[checked[index]].text, in: values(of: message)))
+            }
         }
     }
 
