@@ -149,6 +149,15 @@ struct HARFileTests {
     }
 
     @Test(
+        "A cookie with other names and values in it matches as a whole",
+        arguments: ["u=a:1", "z=a=1", "u=a=1&b=2", "u=%7B%22a%22%3A1%7D", "b=_sn:1$_st:1518007060240", "a=z=1"])
+    func cookiesWithPairs(cookie: String) async throws {
+        let entry = entry(request: #""headers":[{"name":"Cookie","value":"\#(cookie)"}]"#)
+        #expect(try await outcome(entry, headers: ["Cookie": cookie]) == "200 ok")
+        #expect(try await outcome(entry, headers: ["Cookie": "\(cookie.prefix(2))other"]) == "200 ok")
+    }
+
+    @Test(
         "A raw character in a saved URL is the one that an app escapes",
         arguments: [
             ("?ids[]=1&q=caf%C3%A9", "?ids%5B%5D=1&q=caf%C3%A9"), ("/100%/caf%C3%A9", "/100%25/caf%C3%A9"), ("/%c3%a9%", "/%C3%A9%25"),

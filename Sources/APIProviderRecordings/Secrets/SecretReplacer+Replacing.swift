@@ -42,7 +42,9 @@ extension SecretReplacer {
             let groups = Dictionary(grouping: named.filter { message.parts[index].contains($0.value) }) {
                 message.parts[index].pattern(for: $0.value)
             }
-            for (pattern, named) in groups.sorted(by: { $0.key < $1.key }) {
+            // A text comes before the texts inside it: `sid=…` in the cookie `prefs=sid=…`.
+            func length(_ named: [(value: NamedValue, secret: Secret)]) -> Int { named.map(\.secret.text.utf8.count).max() ?? 0 }
+            for (pattern, named) in groups.sorted(by: { (length($1.value), $0.key) < (length($0.value), $1.key) }) {
                 message.parts[index].replace(named.map(\.secret), pattern)
             }
             message.parts[index].replace(marked, #"(?:(?<=[/="&])|^)(TEXTS)(?=[/?&#"]|$)"#)
