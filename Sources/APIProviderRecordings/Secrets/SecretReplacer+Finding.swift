@@ -135,11 +135,13 @@ extension SecretReplacer {
         let check = SecretCheck(checked.map { secrets[$0].text })
         let firstTimes = checked.map { secrets[$0].messages.map { messages[$0].time }.min() ?? 0 }
         for (number, message) in messages.enumerated() {
-            for index in message.parts.flatMap(check.secrets) {
-                secrets[checked[index]].messages.insert(number)
-                // No earlier request gives the placeholder a text.
-                guard !message.isResponse, message.time < firstTimes[index] else { continue }
-                secrets[checked[index]].places.formUnion(places(of: secrets[checked[index]].text, in: values(of: message)))
+            let found = message.parts.flatMap(check.secrets)
+            for index in found { secrets[checked[index]].messages.insert(number) }
+            // No earlier request gives these placeholders a text.
+            let first = message.isResponse ? [] : found.filter { message.time < firstTimes[$0] }
+            let values = first.isEmpty ? [] : values(of: message)
+            for index in first {
+                secrets[checked[index]].places.formUnion(places(of: secrets[checked[index]].text, in: values))
             }
         }
     }
