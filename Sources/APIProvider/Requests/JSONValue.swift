@@ -17,8 +17,9 @@ public import Foundation
 /// ### Numbers and keys
 ///
 /// A whole number is an `Int`, and a fraction the nearest `Double`. An integer without an exact value in either, such as 2⁶⁴ − 1, is a
-/// `DecodingError`: read it into a struct's `UInt64` or `Decimal`. The literal `1.0` and `JSONValue(1.0)` are `int(1)`, too; a `double(1)`
-/// is not equal. No encoder's or decoder's strategy changes keys. `NaN` and the infinities are not JSON, and encoding them throws.
+/// `DecodingError`: read it into a struct's `UInt64` or `Decimal`. The literal `1.0` and `JSONValue(1.0)` are `int(1)`, too. The case
+/// `double(1)` is not equal. No encoder's or decoder's strategy changes keys. `NaN` and the infinities are not JSON, and encoding them
+/// throws.
 ///
 /// ### Depth
 ///

@@ -20,7 +20,7 @@ struct Redactor: Sendable {
     /// `GET https://api.example.com/search?q=…`
     func line(of request: PreparedRequest) -> String { "\(request.method) \(url(request.url))" }
 
-    /// Returns the URL without user, password and fragment. Each value of the query becomes `…`.
+    /// Returns the URL, redacted unless the redaction shows everything.
     func url(_ url: URL) -> String {
         redaction.showsEverything ? url.absoluteString : secrets.redacted(url: url.absoluteString)
     }

@@ -89,6 +89,6 @@ package struct RequestSecrets: Sendable {
 }
 
 extension URL {
-    /// The URL for people, with `…` for the query values, and without user, password and fragment.
+    /// The URL for people, as ``RequestSecrets/redacted(url:)`` returns it.
     package var redacted: String { RequestSecrets().redacted(url: absoluteString) }
 }

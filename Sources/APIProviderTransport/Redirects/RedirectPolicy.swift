@@ -58,7 +58,7 @@ extension RequestOptions {
     }
 }
 
-/// `nil` means "the policy of the request before the redirect". ``RedirectPolicy/follow`` means "follow".
+/// `nil` keeps the policy of the request before the redirect. ``RedirectPolicy/follow`` replaces it.
 private enum RedirectKey: BuiltInOptionKey { static var defaultValue: RedirectPolicy? { nil } }
 
 private enum FollowsRedirectsKey: BuiltInOptionKey { static var defaultValue: Bool { true } }
