@@ -5,6 +5,8 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
+// Apps may set the flag, too: a file imports what it uses.
+let sourceSettings = settings + [.enableUpcomingFeature("MemberImportVisibility")]
 
 let package = Package(
     name: "APIProvider",
@@ -21,34 +23,34 @@ let package = Package(
         .library(name: "APIProviderRecordingTesting", targets: ["APIProviderRecordingTesting"]),
     ],
     targets: [
-        .target(name: "MiniRx", swiftSettings: settings),
-        .target(name: "MiniRxTesting", dependencies: ["MiniRx"], swiftSettings: settings),
-        .target(name: "APIProviderTransport", dependencies: ["MiniRx"], swiftSettings: settings),
-        .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: settings),
-        .target(name: "APIProviderCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "APIProviderMocks", dependencies: ["APIProvider", "MiniRx"], swiftSettings: settings),
-        .target(name: "APIProviderRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: settings),
+        .target(name: "MiniRx", swiftSettings: sourceSettings),
+        .target(name: "MiniRxTesting", dependencies: ["MiniRx"], swiftSettings: sourceSettings),
+        .target(name: "APIProviderTransport", dependencies: ["MiniRx"], swiftSettings: sourceSettings),
+        .target(name: "APIProvider", dependencies: ["APIProviderTransport", "MiniRx"], swiftSettings: sourceSettings),
+        .target(name: "APIProviderCache", dependencies: ["APIProvider", "MiniRx"], swiftSettings: sourceSettings),
+        .target(name: "APIProviderMocks", dependencies: ["APIProvider", "MiniRx"], swiftSettings: sourceSettings),
+        .target(name: "APIProviderRecordings", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx"], swiftSettings: sourceSettings),
         .target(
             name: "APIProviderTesting", dependencies: ["APIProviderMocks", "APIProvider", "MiniRx", "MiniRxTesting"],
-            swiftSettings: settings),
+            swiftSettings: sourceSettings),
         .target(
             name: "APIProviderRecordingTesting",
             dependencies: ["APIProviderTesting", "APIProviderRecordings", "APIProviderMocks", "APIProvider", "MiniRx"],
-            swiftSettings: settings),
-        .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: settings),
+            swiftSettings: sourceSettings),
+        .target(name: "GitHubAPI", dependencies: ["APIProvider", "MiniRx"], path: "Examples/GitHubAPI", swiftSettings: sourceSettings),
         .executableTarget(
             name: "github-demo",
             dependencies: ["GitHubAPI", "APIProvider", "MiniRx", "APIProviderMocks", "APIProviderRecordings", "Fixtures"],
             path: "Examples/github-demo", swiftSettings: settings),
         .target(
             name: "Fixtures", dependencies: ["APIProviderMocks"], path: "Fixtures", resources: [.copy("GitHub")],
-            swiftSettings: settings),
+            swiftSettings: sourceSettings),
         .executableTarget(
             name: "documentation-pictures",
             dependencies: ["APIProvider", "MiniRx", "MiniRxTesting", "APIProviderMocks", "APIProviderCache", "github-demo"],
             path: "Documentation/Pictures", swiftSettings: settings),
 
-        .target(name: "TestSupport", dependencies: ["MiniRx", "MiniRxTesting"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(name: "TestSupport", dependencies: ["MiniRx", "MiniRxTesting"], path: "Tests/TestSupport", swiftSettings: sourceSettings),
         .testTarget(name: "MiniRxTests", dependencies: ["MiniRx", "TestSupport"], swiftSettings: settings),
         // Code that was written for RxSwift, in the language mode that most of it has, and without settings.
         .testTarget(name: "SourceCompatibilityTests", dependencies: ["MiniRx", "MiniRxTesting"], swiftSettings: [.swiftLanguageMode(.v5)]),
@@ -81,7 +83,7 @@ let package = Package(
                 "GitHubAPI", "APIProvider", "APIProviderCache", "MiniRx", "APIProviderMocks", "APIProviderRecordings", "Fixtures",
                 "TestSupport",
             ],
-            path: "Tests/PageNames", swiftSettings: settings),
+            path: "Tests/PageNames", swiftSettings: sourceSettings),
         .testTarget(
             name: "DocumentationTests",
             dependencies: [

@@ -1,3 +1,4 @@
+import Foundation
 public import MiniRx
 
 /// Adds parameters to each request's query, such as an API's key.

@@ -1,4 +1,5 @@
 import APIProvider
+import Foundation
 
 /// A test issue: a mistake in the setup, or a request without an answer.
 package struct Problem: Sendable, Hashable {

@@ -3,6 +3,10 @@ import APIProviderMocks
 package import Foundation
 import MiniRx
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// A test's recording: the file, the secret names, and the comparison.
 package struct Recording: Sendable {
     /// A test's use of the recording, by the environment's MOCK_NETWORK.
