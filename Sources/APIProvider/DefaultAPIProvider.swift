@@ -136,7 +136,7 @@ public struct DefaultAPIProvider: APIProvider {
             var request = request
             request.options.transport = nil
             // A middleware may have changed the request.
-            do { try request.checkWithQuery() } catch { return .error(error) }
+            do { try request.check() } catch { return .error(error) }
             return transport.sendFollowingRedirects(request)
         }
         let first = middlewares.reversed().reduce(last) { next, middleware in

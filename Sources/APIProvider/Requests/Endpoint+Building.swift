@@ -45,7 +45,7 @@ extension Endpoint {
             request = try request.changed(by: adapt)
             request.bodyDestination = destination
         }
-        try request.checkWithQuery()
+        try request.check()
         return request
     }
 }

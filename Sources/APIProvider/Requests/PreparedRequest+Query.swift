@@ -8,11 +8,11 @@ extension PreparedRequest {
     public var query: QueryParameters {
         get {
             var query = QueryParameters(url.queryItems.map(\.item))
-            query.infiniteKeys = options[InfiniteKeysKey.self]
+            query.infiniteKeys = infiniteQueryKeys
             return query
         }
         set {
-            if newValue.infiniteKeys != options[InfiniteKeysKey.self] { options[InfiniteKeysKey.self] = newValue.infiniteKeys }
+            infiniteQueryKeys = newValue.infiniteKeys
             let old = url.queryItems
             // By bytes, unlike Swift's text comparison.
             var texts = Dictionary(grouping: old, by: \.item.percentEncoded).mapValues { $0.map(\.text)[...] }
@@ -22,16 +22,7 @@ extension PreparedRequest {
             url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query) ?? url
         }
     }
-
-    /// Throws if the request cannot be sent, because of its query or of another part.
-    mutating func checkWithQuery() throws {
-        if !options[InfiniteKeysKey.self].isEmpty, let problem = query.problem { throw APIError.invalid(problem) }
-        try check()
-    }
 }
-
-/// The keys in the query that were set to a number that is not finite.
-private enum InfiniteKeysKey: BuiltInOptionKey { static var defaultValue: Set<String> { [] } }
 
 extension URLQueryItem {
     fileprivate var percentEncoded: String { QueryParameters([self]).percentEncoded }

@@ -16,6 +16,10 @@ extension PreparedRequest {
         if let timeoutInterval, !(timeoutInterval > 0) {
             throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
         }
+        if !infiniteQueryKeys.isEmpty {
+            let key = infiniteQueryKeys.sorted().first { url.absoluteString.range(of: "\($0.escapedAsValue)=", options: .literal) != nil }
+            if let key { throw APIError.invalid("its value for \"\(key)\" is not a finite number") }
+        }
         if let boundary = body?.boundary { try nameBoundary(boundary) }
         // URL loading systems may drop an invalid field without an error.
         for (name, value) in headers { try HTTPHeaders.check(name, value) }

@@ -62,6 +62,7 @@ public struct PreparedRequest: Sendable {
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
         var throwingMiddleware: String?
+        var infiniteQueryKeys: Set<String> = []
     }
 
     private var internals: Internals {
@@ -94,6 +95,16 @@ public struct PreparedRequest: Sendable {
     var throwingMiddleware: String? {
         get { boxedInternals?.wrappedValue.throwingMiddleware }
         set { internals.throwingMiddleware = newValue }
+    }
+
+    /// The keys in the query that were set to a number that is not finite.
+    package var infiniteQueryKeys: Set<String> {
+        get { boxedInternals?.wrappedValue.infiniteQueryKeys ?? [] }
+        set {
+            guard newValue != infiniteQueryKeys else { return }
+            internals.infiniteQueryKeys = newValue
+            isChecked = false
+        }
     }
 
     // MARK: - Foundation's request

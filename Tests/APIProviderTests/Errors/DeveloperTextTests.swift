@@ -120,6 +120,13 @@ struct DeveloperTextTests {
             #expect(error?.description == "The request was not sent: its value for \"scale\" is not a finite number.")
             #expect(answers.requests.isEmpty)
         }
+        // Nor does a transport, and a redirect.
+        var request = PreparedRequest(.get, example)
+        request.query["scale"] = Double.nan
+        request.options = RequestOptions()
+        #expect(throws: APIError.self) { try request.check() }
+        request.query["scale"] = 1
+        #expect(throws: Never.self) { try request.check() }
         let answers = Answers(.status(200))
         let query = DefaultQueryMiddleware(["scale": Double.nan, "page": 2])
         try await answers.provider(query).request(Endpoint<Void>(.get, "/a", query: ["scale": 1])).value
