@@ -14,18 +14,20 @@ struct NamingMiddleware: Middleware {
     }
 
     func intercept(_ request: PreparedRequest, next: @escaping Next) -> Single<APIResponse> {
-        // An error has no identity, so those that read alike are the same.
-        let passed = Locked<Set<String>>([])
-        let recordingNext: Next = { request in
-            next(request).mapError { error in
-                if let description = (error as? APIError)?.description { _ = passed.withLock { $0.insert(description) } }
-                return error
+        .deferred { [middleware, name] in
+            // An error has no identity, so those that read alike are the same.
+            let passed = Locked<Set<String>>([])
+            let recordingNext: Next = { request in
+                next(request.withoutThrowingMiddleware).mapError { error in
+                    if let description = (error as? APIError)?.description { _ = passed.withLock { $0.insert(description) } }
+                    return error
+                }
             }
-        }
-        return middleware.intercept(request, next: recordingNext).mapError { [name] error in
-            guard let error = error as? APIError else { return error }
-            let description = error.description
-            return passed.withLock { $0.contains(description) } ? error : error.thrown(in: name)
+            return middleware.intercept(request, next: recordingNext).map(\.withoutThrowingMiddleware).mapError { error in
+                guard let error = error as? APIError else { return error }
+                let description = error.description
+                return passed.withLock { $0.contains(description) } ? error : error.thrown(in: name)
+            }
         }
     }
 }

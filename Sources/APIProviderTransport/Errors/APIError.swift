@@ -113,3 +113,23 @@ public enum APIError: Error, Sendable {
     /// Whether a timeout ended the request: the response's, the whole request's, or a token refresh's.
     public var isTimeout: Bool { urlError?.code == .timedOut }
 }
+
+// A middleware that catches an error may send that error's request again, or return its response.
+
+extension PreparedRequest {
+    package var withoutThrowingMiddleware: PreparedRequest {
+        guard throwingMiddleware != nil else { return self }
+        var request = self
+        request.throwingMiddleware = nil
+        return request
+    }
+}
+
+extension APIResponse {
+    package var withoutThrowingMiddleware: APIResponse {
+        guard request.throwingMiddleware != nil else { return self }
+        var response = self
+        response.request = request.withoutThrowingMiddleware
+        return response
+    }
+}

@@ -74,6 +74,29 @@ struct ThrowingMiddlewareTests {
         #expect("\(error)" == "GET https://api.example.com/items failed in SignatureMiddleware: 401 Unauthorized.")
     }
 
+    @Test("What a middleware has caught names it no more: neither the error of another attempt, nor the response that is returned")
+    func caught() async throws {
+        let refusing = SignatureMiddleware { request, next in next(request).flatMap { .error(APIError.unacceptableStatus($0)) } }
+        let returning = SignatureMiddleware { request, next in
+            next(request).catch { error in (error as? APIError)?.response.map { .just($0) } ?? .error(error) }
+        }
+        let returned = try await error(Answers(.status(404)), returning, refusing)
+        #expect("\(returned)".hasPrefix("GET https://api.example.com/items failed: 404"), "\(returned)")
+        let failing = Locked(true)
+        let once = SignatureMiddleware { request, next in
+            failing.withLock { exchange(&$0, with: false) }
+                ? .error(APIError.transport(request, underlying: URLError(.timedOut))) : next(request)
+        }
+        let again = SignatureMiddleware { request, next in
+            next(request).catch { error in
+                guard case APIError.transport(let failed, _) = error else { return .error(error) }
+                return next(failed)
+            }
+        }
+        let second = try await error(Answers(.error(URLError(.cannotConnectToHost))), again, once)
+        #expect("\(second)".hasPrefix("GET https://api.example.com/items failed: "), "\(second)")
+    }
+
     @Test(
         "An error of the transport, of the provider and of a built-in middleware names none",
         arguments: [URLError(.cannotConnectToHost), APIError.invalidRequest(reason: "its scheme is unknown"), APIError.signedOut]
