@@ -470,12 +470,14 @@ struct ReplayTests {
         let writer = ResponseWriter(placeholders: placeholders, texts: [:], elapsed: 86_400)
         let headers = writer.headers([
             "Date": "Thu, 01 Jan 2026 00:00:00 GMT", "Expires": "Thu, 01 Jan 2026 00:00:00 GMT", "Retry-After": "9",
-            "Set-Cookie": "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT; Path=/, c=d", "X-At": "Thu, 01 Jan 2026 00:00:00 GMT",
+            "Set-Cookie": "a=b; Expires=Thu, 01-Jan-2026 00:00:00 GMT; Path=/, c=d; Expires=Thursday, 01-Jan-2026 00:00:00 GMT",
+            "X-At": "Thu, 01 Jan 2026 00:00:00 GMT",
         ])
         #expect(
             headers.map(\.value) == [
                 "Fri, 02 Jan 2026 00:00:00 GMT", "Fri, 02 Jan 2026 00:00:00 GMT", "0",
-                "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT; Path=/, c=d", "Thu, 01 Jan 2026 00:00:00 GMT",
+                "a=b; Expires=Fri, 02 Jan 2026 00:00:00 GMT; Path=/, c=d; Expires=Thursday, 01-Jan-2026 00:00:00 GMT",
+                "Thu, 01 Jan 2026 00:00:00 GMT",
             ])
         let body = "{\"t\":\"\(jwt(#"{"exp":1900000000,"iat":1,"n":5}"#, "token-001"))\",\"exp\":1900000000}"
         let moved = "{\"t\":\"\(jwt(#"{"exp":1900086400,"iat":86401,"n":5}"#, "token-001"))\",\"exp\":1900000000}"

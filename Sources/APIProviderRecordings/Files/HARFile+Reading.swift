@@ -65,7 +65,8 @@ extension HARFile.Entry {
         let (scheme, status) = (URIReference(url).scheme?.lowercased(), response["status"].value as? Int)
         guard scheme == "http" || scheme == "https", method.uppercased() != "CONNECT", status != 101 else { return nil }
         // Proxyman writes methods in lower case. Browsers save a URL as it was sent, such as with raw brackets.
-        var exchange = RecordedExchange(method: method.uppercased(), url: String(url.prefix { $0 != "#" }).escapedAsURL)
+        var exchange = RecordedExchange(
+            method: method.uppercased(), url: Array(url.utf8.prefix { $0 != UInt8(ascii: "#") }).text.escapedAsURL)
         exchange.started = entry["startedDateTime"].text.flatMap(Date.init(iso8601:)) ?? .distantPast
         exchange.headers = HTTPHeaders(request["headers"])
         let problemOfBody = exchange.readBody(request["postData"])

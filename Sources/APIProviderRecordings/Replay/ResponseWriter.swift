@@ -79,7 +79,7 @@ struct ResponseWriter {
 
     /// As headers have it, and with hyphens, as cookies do.
     private static let date = Expression(
-        #"[a-z]{3}, \d{2}[ -][a-z]{3}[ -]\d{4} \d{2}:\d{2}:\d{2} GMT"#, isCaseSensitive: false)
+        #"(?<![a-z])[a-z]{3}, \d{2}[ -][a-z]{3}[ -]\d{4} \d{2}:\d{2}:\d{2} GMT"#, isCaseSensitive: false)
 }
 
 extension Date {
