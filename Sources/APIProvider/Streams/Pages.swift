@@ -149,8 +149,7 @@ private struct PageKey: Hashable {
     private let body: Data
 
     init(_ request: PreparedRequest) {
-        // A fragment is never sent.
-        (method, url, headers) = (request.method, String(request.url.absoluteString.prefix { $0 != "#" }), request.headers)
+        (method, url, headers) = (request.method, request.url.absoluteString, request.headers)
         body = request.body?.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } } ?? Data()
     }
 }

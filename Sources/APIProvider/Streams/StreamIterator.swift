@@ -5,6 +5,8 @@ import FoundationNetworking
 #endif
 
 /// Reads the elements of ``ServerSentEvents``, ``JSONLines`` or ``TextLines``.
+///
+/// A copy is the same reader, as with most asynchronous iterators: read with one of them.
 public struct StreamIterator<Element: Sendable>: AsyncIteratorProtocol {
     /// Parses a line, and appends completed elements.
     typealias Parse = (_ line: UnsafeBufferPointer<UInt8>, _ elements: inout [Element]) throws -> Void
