@@ -17,7 +17,8 @@ extension PreparedRequest {
             throw APIError.invalid("its timeoutInterval is \(timeoutInterval) seconds; it must be more than 0")
         }
         if !infiniteQueryKeys.isEmpty {
-            let key = infiniteQueryKeys.sorted().first { url.absoluteString.range(of: "\($0.escapedAsValue)=", options: .literal) != nil }
+            let items = (URIReference(url.absoluteString).query ?? "").parts(between: UInt8(ascii: "&"))
+            let key = items.map { $0.parts(between: UInt8(ascii: "="))[0].formDecoded }.first(where: infiniteQueryKeys.contains)
             if let key { throw APIError.invalid("its value for \"\(key)\" is not a finite number") }
         }
         if let boundary = body?.boundary { try nameBoundary(boundary) }

@@ -125,6 +125,11 @@ struct DeveloperTextTests {
         request.query["scale"] = Double.nan
         request.options = RequestOptions()
         #expect(throws: APIError.self) { try request.check() }
+        let url = request.url
+        request.url = try #require(URL(string: "https://a.example/?autoscale=1"))
+        #expect(throws: Never.self) { try request.check() }
+        request.url = url
+        #expect(throws: APIError.self) { try request.check() }
         request.query["scale"] = 1
         #expect(throws: Never.self) { try request.check() }
         let answers = Answers(.status(200))
