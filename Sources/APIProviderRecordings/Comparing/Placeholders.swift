@@ -4,11 +4,14 @@ import Foundation
 struct Placeholders: Sendable {
     /// General places such as `body.items[].password`. None for a secret from a response, whose placeholder is text.
     let places: [String: Set<String>]
+    /// The number of placeholders that take a text.
+    let countWithPlaces: Int
     private let texts: [String]
     private let search: TextSearch
 
     init(_ places: [String: Set<String>]) {
         self.places = places
+        countWithPlaces = places.count { !$1.isEmpty }
         texts = places.keys.sorted()
         search = TextSearch(texts.map { Array($0.utf8) })
     }

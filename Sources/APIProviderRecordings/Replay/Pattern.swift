@@ -68,8 +68,11 @@ struct Bindings: Sendable {
 
     init(_ placeholders: Placeholders) { self.placeholders = placeholders }
 
-    mutating func show(_ response: Message) {
-        shown.formUnion(placeholders.occurrences(in: response.texts.text).map(\.placeholder).filter { texts[$0] == nil })
+    mutating func show(_ exchange: RecordedExchange) {
+        // A body may be large.
+        guard texts.count < placeholders.countWithPlaces else { return }
+        let response = Message(exchange, isResponse: true).texts.text
+        shown.formUnion(placeholders.occurrences(in: response).map(\.placeholder).filter { texts[$0] == nil })
     }
 
     /// Returns whether the placeholder may stand for the text, which becomes the placeholder's text.

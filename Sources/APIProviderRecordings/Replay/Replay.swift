@@ -88,7 +88,7 @@ struct Replay: Sendable {
         choice(for: exchange).map { choice in
             queues[choice.queue].uses += 1
             bindings = choice.bindings
-            bindings.show(Message(entries[choice.number].exchange, isResponse: true))
+            bindings.show(entries[choice.number].exchange)
             return choice.number
         }
     }
