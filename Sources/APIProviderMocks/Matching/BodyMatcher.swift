@@ -28,7 +28,7 @@ public struct BodyMatcher: Sendable {
         case .unreadable, .unencodable: false
         case .parts(let parts):
             body.lines(as: .multipart) != nil
-                && parts.allSatisfy { name, matcher in body.parts["".member(name)]?.contains(where: matcher.matches) == true }
+                && parts.allSatisfy { name, matcher in body.parts(named: name).contains(where: matcher.matches) }
         case .bytes(let bytes): body.data == bytes
         case .text(let text): text.isEmpty || body.data.range(of: text) != nil
         case .condition(let condition): body.meets(condition)

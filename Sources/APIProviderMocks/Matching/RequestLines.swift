@@ -23,7 +23,7 @@ final class RequestLines {
 
     /// Whether the query has these values of `name` in order, maybe among others.
     func hasQuery(_ name: String, _ values: [String]) -> Bool {
-        let readings = queryValues[name] ?? queries.map { ($0.texts(at: name), Set($0.texts(at: name))) }
+        let readings = queryValues[name] ?? queries.map { $0.texts(at: name) }.map { ($0, Set($0)) }
         queryValues[name] = readings
         return readings.contains { values.allSatisfy($0.set.contains) && $0.values.contains(inOrder: values) }
     }
@@ -39,12 +39,14 @@ final class BodyLines {
     private lazy var form = Lines(form: data)
     private lazy var multipart = Multipart(data, type: type)
     private lazy var multipartLines = multipart.map { Lines($0) }
-    /// The parts by place.
+    /// The parts by place, because equal names may have different bytes.
     private(set) lazy var parts = Dictionary(grouping: multipart?.parts ?? []) { "".member($0.name ?? "") }
         .mapValues { $0.map { BodyLines($0.content, type: $0.type ?? "") } }
     private var known: [ObjectIdentifier: Bool] = [:]
 
     init(_ data: Data, type: String = "") { (self.data, self.type) = (data, type) }
+
+    func parts(named name: String) -> [BodyLines] { parts["".member(name)] ?? [] }
 
     /// The body's lines in this notation; `nil` for another notation.
     func lines(as notation: Notation) -> Lines? {

@@ -66,11 +66,11 @@ extension BodyMatcher {
             sides = Mismatch("body", expected: BodyLines(text), actual: body, redactor)
         case .bytes(let bytes): sides = Mismatch("body", expected: BodyLines(bytes), actual: body, redactor)
         case .parts(let parts) where body.lines(as: .multipart) != nil:
-            let others = parts.filter { name, matcher in body.parts["".member(name)]?.contains(where: matcher.matches) != true }
+            let others = parts.filter { name, matcher in !body.parts(named: name).contains(where: matcher.matches) }
             return Mismatch(
                 "body",
                 joining: others.sorted { $0.key < $1.key }.map { name, matcher in
-                    let (place, found) = (part.member(name), body.parts["".member(name)]?.first)
+                    let (place, found) = (part.member(name), body.parts(named: name).first)
                     if let found, !found.data.isEmpty { return matcher.mismatch(with: found, redactor, in: place) }
                     let expected = redactor.namesCredential(place) ? "…" : matcher.name(redactor)
                     return Mismatch("body", expected: expected, actual: found == nil ? "no such part" : "an empty part").at(place)
