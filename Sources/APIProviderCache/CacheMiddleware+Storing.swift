@@ -95,8 +95,8 @@ extension CacheMiddleware {
     private func storePOST(_ response: APIResponse, _ sentLookup: SentLookup) {
         let request = sentLookup.lookup.request
         guard request.method == .post, request.destination == .memory, request.options.cachePolicy != .noStore,
-            response.request.url.withoutFragment == request.url.withoutFragment,
-            response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.withoutFragment
+            response.request.url.absoluteString == request.url.absoluteString,
+            response.target(of: "Content-Location", from: request)?.withoutFragment == request.url.absoluteString
         else { return }
         let new = CachedResponse(response, requestTime: sentLookup.time, responseTime: now())
         if new.freshness.isExplicit, new.remainingFreshness(at: now()) > 0 { replaceStored(with: new, sentLookup, as: response.request) }

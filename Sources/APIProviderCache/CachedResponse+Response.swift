@@ -112,7 +112,7 @@ extension PreparedRequest {
 
     /// The request's key in a store. Requests with and without a credential do not share responses, nor do requests with and without
     /// cookies.
-    var cacheKey: String { url.withoutFragment + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
+    var cacheKey: String { url.absoluteString + cacheKeySuffixes[(options.isAuthenticated ? 0 : 1) + (handlesCookies ? 0 : 2)] }
 
     private func hasAny(of names: [String]) -> Bool { names.contains { headers[$0] != nil } }
 }

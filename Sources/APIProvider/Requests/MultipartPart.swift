@@ -67,12 +67,12 @@ public struct MultipartPart: Sendable {
 
     /// The part's header with the empty line, and the content.
     func encoded(by encoder: JSONEncoder) throws -> (header: Data, content: BodyPiece) {
-        var header = "Content-Disposition: form-data; name=\"\(name.escapedForQuotedString)\""
-        if let fileName { header += "; filename=\"\(fileName.escapedForQuotedString)\"" }
+        var header = "Content-Disposition: form-data; name=\"\(name.escapedAsMultipartName)\""
+        if let fileName { header += "; filename=\"\(fileName.escapedAsMultipartName)\"" }
         if let contentType {
             guard contentType.isFieldValue else {
                 throw APIError.invalid(
-                    "the content type of the part \"\(name.escapedForQuotedString)\" of its body has a control character")
+                    "the content type of the part \"\(name.escapedAsMultipartName)\" of its body has a control character")
             }
             header += "\r\nContent-Type: \(contentType)"
         }
@@ -99,8 +99,4 @@ extension RequestBody {
         let halves = (0..<2).map { _ in String(UInt64.random(in: .min ... .max), radix: 16) }
         return "APIProvider-" + halves.map { String(repeating: "0", count: 16 - $0.utf8.count) + $0 }.joined()
     }
-}
-
-extension String {
-    fileprivate var escapedForQuotedString: String { escapedAsMultipartName }
 }

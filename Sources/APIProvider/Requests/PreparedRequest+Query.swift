@@ -19,7 +19,7 @@ extension PreparedRequest {
             let items = newValue.map { item in texts[item.percentEncoded]?.popFirst() ?? item.percentEncoded }
             guard items != old.map(\.text) else { return }
             let query = items.isEmpty ? "" : "?" + items.joined(separator: "&")
-            url = URL(string: url.absoluteString.prefix { !"?#".contains($0) } + query) ?? url
+            url = URL(string: url.absoluteString.prefix { $0 != "?" } + query) ?? url
         }
     }
 }
