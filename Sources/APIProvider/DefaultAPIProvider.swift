@@ -121,7 +121,7 @@ public struct DefaultAPIProvider: APIProvider {
                 return try endpoint.value(of: response, errorMessage: errorMessage, download)
             }
             for reporter in reporters { value = reporter.reportingLast(before: value) }
-            if let download { value = value.finally { download.end(isDisposed: $0) } }
+            if let download { value = download.running(value) }
             // Outermost, because a timeout waits for no disk.
             if let timeout = endpoint.configuration.timeout { value = try value.failing(after: timeout, request, transport.scheduler) }
             return value

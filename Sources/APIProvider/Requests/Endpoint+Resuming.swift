@@ -24,7 +24,7 @@ extension Endpoint where Response == URL {
     /// ### One at a time
     ///
     /// While one request downloads to a destination, another resuming one is invalid, and fails at once, even in another process. After a
-    /// dispose, the next one waits until the disk has the last bytes.
+    /// dispose, the next one waits until the disk has the last bytes. To any destinations, 32 download at once, and others wait.
     ///
     /// ### What stays
     ///

@@ -1,5 +1,5 @@
 package import Foundation
-import MiniRx
+package import MiniRx
 
 /// Hands a download's file over from the transport to the provider: a middleware may replace the response between them.
 ///
@@ -72,13 +72,21 @@ package final class DownloadHandoff: Sendable {
     /// After an accepted response, nothing needs to stay. After a refused one, a whole file does not stay.
     package func judge(isAccepted: Bool) { state.withLock(\.kept)?.judge(isAccepted ? .accepted : .refused) }
 
-    /// Ends the request. Unless accepted, the bytes stay for another one.
-    ///
-    /// - Parameter isDisposed: Whether the caller must not wait for the disk.
-    package func end(isDisposed: Bool) {
-        guard let queue = resuming?.queue else { return }
-        state.withLock { $0.isEnded = true }
-        if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
+    /// Each download that goes on holds descriptors from its beginning, and a Mac's app has 256. Dispatch on Linux ends a process without
+    /// a free one.
+    private static let limiter = RequestLimiter(limit: 32)
+
+    /// Runs the whole request, and then leaves the folder: unless accepted, the bytes stay for another request. A download that goes on may
+    /// have to wait for others.
+    package func running<Value>(_ request: Single<Value>) -> Single<Value> {
+        guard let queue = resuming?.queue else { return request }
+        return Self.limiter.running { [self] in
+            request.finally { [self] isDisposed in
+                state.withLock { $0.isEnded = true }
+                // A dispose waits for no disk.
+                if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
+            }
+        }
     }
 
     /// Throws if no file can be written to `destination`, as far as that is known in advance.

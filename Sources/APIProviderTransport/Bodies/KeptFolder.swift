@@ -48,8 +48,9 @@ final class KeptFolder: Sendable {
     static func queue(for destination: URL) -> DispatchQueue {
         queues.withLock { queues in
             if let queue = queues[destination.path]?.queue { return queue }
+            // Not for each of thousands of destinations.
+            if queues.count.nonzeroBitCount == 1 { queues = queues.filter { $0.value.queue != nil } }
             let queue = DispatchQueue(label: "APIProvider.KeptFolder")
-            queues = queues.filter { $0.value.queue != nil }
             queues[destination.path] = WeakQueue(queue: queue)
             return queue
         }

@@ -71,7 +71,7 @@ struct ResumingFaultTests: DownloadSuite {
     @Test("A request that is disposed while it opens its file lets the next one have it")
     func disposedWhileOpening() async throws {
         let download = DownloadHandoff(resuming: example, to: destination)
-        download.end(isDisposed: true)
+        download.running(Single<Void>.never()).subscribe().dispose()
         await #expect(throws: URLError.self) { try await download.beginAttempt()?.value }
         try KeptFolder.remove(for: destination)
         #expect(try folder.names.isEmpty)
@@ -143,6 +143,26 @@ struct ResumingFaultTests: DownloadSuite {
         _ = try await Self.provider().request(Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()).value
         try expectOnlyFile()
         #expect(server.ranges == [nil, "bytes=12000-"])
+    }
+
+    @Test("However many downloads begin at once, they end with their files in a process that may open 200 more files")
+    func many() async throws {
+        let server = try LoopbackServer(FileAnswer())
+        await #expect(processExitsWith: .success) { [url = server.url as URL, folder = folder.url("") as URL] in
+            // The process inherits what other tests have open.
+            let last = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { rlim_t($0) }.max() ?? 0
+            var limit = rlimit(rlim_cur: last + 200, rlim_max: last + 200)
+            try #require(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0)
+            let provider = Self.provider()
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<400 {
+                    let endpoint = Endpoint(.get, .url(url), downloadingTo: folder.appendingPathComponent("\(number)")).resuming()
+                    group.addTask { _ = try await provider.request(endpoint).value }
+                }
+                try await group.waitForAll()
+            }
+        }
+        #expect(try folder.names.count == 400)
     }
 
     @Test("While one process downloads to a file, another one fails at once")
