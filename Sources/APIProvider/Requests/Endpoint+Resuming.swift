@@ -46,6 +46,6 @@ extension Endpoint where Response == URL {
     ///
     /// - Throws: `CocoaError`, if the bytes cannot be removed, or during a download to `destination`.
     public static func removePartialDownload(for destination: URL) throws {
-        try DownloadHandoff.removeKeptBytes(for: destination)
+        try KeptFolder.remove(for: destination)
     }
 }

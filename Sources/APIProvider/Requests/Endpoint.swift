@@ -133,7 +133,7 @@ struct EndpointConfiguration: Sendable {
     var isResuming = false
     /// The destination of one request to `url`.
     func newDestination(for url: URL) throws -> BodyDestination {
-        if let file = destination.file { return .file(file, isResuming ? DownloadHandoff(resuming: url, to: file) : DownloadHandoff()) }
+        if let file = destination.file { return .file(file, DownloadHandoff(resuming: isResuming ? url : nil, to: file)) }
         if isResuming { throw APIError.invalid("resuming() needs an endpoint that downloads to a file") }
         return destination
     }

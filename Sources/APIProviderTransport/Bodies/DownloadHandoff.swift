@@ -3,12 +3,10 @@ package import MiniRx
 
 /// Hands a download's file over from the transport to the provider: a middleware may replace the response between them.
 ///
-/// A download that goes on also keeps the bytes of failed attempts. Each attempt has a number and a folder, and ends the one before.
+/// A download that goes on also keeps the bytes of failed attempts, in a folder. Each attempt ends the one before.
 package final class DownloadHandoff: Sendable {
     private struct State {
         var hasFile = false
-        /// The last attempt's number.
-        var attempt = 0
         /// The last attempt's folder, locked until the request's end.
         var kept: KeptFolder?
         var isEnded = false
@@ -18,12 +16,9 @@ package final class DownloadHandoff: Sendable {
     private let resuming: (endpoint: URL, destination: URL, queue: DispatchQueue)?
     private let state = Locked(State())
 
-    /// Creates an ordinary download.
-    package init() { resuming = nil }
-
-    /// Creates a download that keeps the bytes of a failed request.
-    package init(resuming endpoint: URL, to destination: URL) {
-        resuming = (endpoint, destination, KeptFolder.queue(for: destination))
+    /// - Parameter endpoint: The URL of a download that keeps the bytes of a failed request; `nil` for an ordinary one.
+    package init(resuming endpoint: URL?, to destination: URL) {
+        resuming = endpoint.map { ($0, destination, KeptFolder.queue(for: destination)) }
     }
 
     /// Whether the transport has a file for the latest response.
@@ -34,43 +29,27 @@ package final class DownloadHandoff: Sendable {
 
     // MARK: - Bytes that stay
 
-    /// The attempt's folder; `nil` if its bytes cannot stay. Throws if the attempt is over, because another one began.
-    func folder(of attempt: Int) throws -> KeptFolder? {
-        try state.withLock { state in
-            guard resuming == nil || state.attempt == attempt && !state.isEnded else { throw URLError(.cancelled) }
-            return state.kept
-        }
-    }
-
-    /// Begins another attempt, after the end of an earlier request's. The event has the attempt's number, and the header fields of a request
-    /// for the rest, or `nil` without earlier bytes. Fails with the reason, such as another download to the same file.
+    /// Begins another attempt, after the end of an earlier request's. The event has the attempt's folder, or `nil` if its bytes cannot stay,
+    /// and the header fields of a request for the rest, or `nil` without earlier bytes. Fails with the reason, such as another download to
+    /// the same file.
     ///
     /// Returns `nil` for an ordinary download.
-    func beginAttempt() -> Single<(Int, HTTPHeaders?)>? {
+    func beginAttempt() -> Single<(KeptFolder?, HTTPHeaders?)>? {
         guard let (endpoint, destination, queue) = resuming else { return nil }
-        return .create { [self] observer in
-            queue.async { [self] in
-                // A middleware that has a whole file and asks again did not accept the file.
-                if hasFile { judge(isAccepted: false) }
-                let number = state.withLock { state in
-                    state.attempt += 1
-                    return state.attempt
-                }
-                leave()
-                let attempt = Result {
-                    if state.withLock(\.isEnded) { throw URLError(.cancelled) }
-                    let folder = try APIError.wrappingDestinationError { try KeptFolder.open(for: destination, endpoint: endpoint) }
-                    state.withLock { $0.kept = folder }
-                    return (number, folder?.openRest())
-                }
-                DispatchQueue.global().async { observer(attempt) }
-            }
-            return Disposables.create()
+        return Single.deferred { [self] in
+            // A middleware that has a whole file and asks again did not accept the file.
+            if hasFile { judge(isAccepted: false) }
+            leave()
+            if state.withLock(\.isEnded) { throw URLError(.cancelled) }
+            let folder = try APIError.wrappingDestinationError { try KeptFolder.open(for: destination, endpoint: endpoint) }
+            state.withLock { $0.kept = folder }
+            return .just((folder, folder?.openRest()))
         }
+        .subscribe(on: ConcurrentDispatchQueueScheduler(queue: queue)).observe(on: ConcurrentDispatchQueueScheduler(queue: .global()))
     }
 
     /// After an accepted response, nothing needs to stay. After a refused one, a whole file does not stay.
-    package func judge(isAccepted: Bool) { state.withLock(\.kept)?.judge(isAccepted ? .accepted : .refused) }
+    package func judge(isAccepted: Bool) { state.withLock(\.kept)?.judge(isAccepted: isAccepted) }
 
     /// Each download that goes on holds descriptors from its beginning, and a Mac's app has 256. Dispatch on Linux ends a process without
     /// a free one.
@@ -91,9 +70,6 @@ package final class DownloadHandoff: Sendable {
 
     /// Throws if no file can be written to `destination`, as far as that is known in advance.
     package static func check(_ destination: URL) throws { try APIError.wrappingDestinationError { try PartialFile.check(destination) } }
-
-    /// Removes the bytes kept for `destination`. May wait for the disk.
-    package static func removeKeptBytes(for destination: URL) throws { try KeptFolder.remove(for: destination) }
 
     private func leave() { state.withLock { $0.kept.take() }?.leave() }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import MiniRx
 
 #if canImport(FoundationNetworking)
@@ -12,20 +12,19 @@ import FoundationNetworking
 ///
 /// A file's name is `<boot>,<endpoint>,<path>,<length>,<ETag>`: the version of its bytes, and the system's boot in which they were written.
 /// So no file ever has another version's bytes. URLs may contain secrets, so only their hashes are written.
-final class KeptFolder: Sendable {
+package final class KeptFolder: Sendable {
     private struct State {
         /// The file whose rest is requested.
-        var rest: (file: PartialFile, version: String)?
+        var rest: PartialFile?
         /// The file with bytes of this attempt.
-        var written: (file: PartialFile, version: String, isNew: Bool)?
-        var verdict: Verdict?
+        var written: PartialFile?
+        /// What the app says of the response. Without that, the attempt broke off.
+        var isAccepted: Bool?
         var isLeft = false
     }
 
-    /// What the app says of the response. Without a verdict, the attempt broke off.
-    enum Verdict { case accepted, refused }
-
     private let (destination, target): (URL, PartialFile.Target)
+    /// Closed when the folder is left: the app may keep an error, and with it this object.
     private let descriptor: Int32
     /// A hash of the endpoint's URL.
     private let endpoint: String
@@ -93,13 +92,13 @@ final class KeptFolder: Sendable {
         return nil
     }
 
-    deinit { close(descriptor) }
+    deinit { if !state.withLock(\.isLeft) { close(descriptor) } }
 
-    /// Removes all bytes kept for `destination`.
-    static func remove(for destination: URL) throws {
+    /// Removes all bytes kept for `destination`. May wait for the disk.
+    package static func remove(for destination: URL) throws {
         try queue(for: destination).sync {
             guard let folder = try open(for: destination, endpoint: nil) else { return }
-            folder.judge(.accepted)
+            folder.judge(isAccepted: true)
             folder.leave()
             guard access(folder.target.keptFolder, F_OK) == 0 else { return }
             throw CocoaError.writing(destination, .fileWriteNoPermission, "its hidden folder cannot be removed")
@@ -112,6 +111,22 @@ final class KeptFolder: Sendable {
     private func removeFiles(except kept: String? = nil) {
         for name in names where kept.map(name.hasSameBytes) != true { unlinkat(descriptor, name, 0) }
     }
+
+    // MARK: - The boot
+
+    /// In a name: all bytes are on the disk, and survive a restart of the system.
+    private static let anyBoot = "0"
+
+    /// After a restart of the system, the last bytes that were written before may be missing. `nil` if unknown.
+    private static let boot: String? = {
+        #if canImport(Darwin)
+        var (id, size) = ([UInt8](repeating: 0, count: 64), 64)
+        guard sysctlbyname("kern.bootsessionuuid", &id, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: id.prefix { $0 != 0 }, as: UTF8.self).fileNameHash
+        #else
+        return (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?.fileNameHash
+        #endif
+    }()
 
     // MARK: - An attempt
 
@@ -132,7 +147,7 @@ final class KeptFolder: Sendable {
             let parts = name.parts(between: UInt8(ascii: ",")).map(String.init)
             // A killed process may leave two versions.
             let date = try? FileManager.default.attributesOfItem(atPath: "\(target.keptFolder)/\(name)")[.modificationDate] as? Date
-            guard parts.count == 5, Boot.hasAllBytes(of: parts[0]), parts[1] == endpoint, let length = Int64(parts[3]),
+            guard parts.count == 5, [Self.anyBoot, Self.boot].contains(parts[0]), parts[1] == endpoint, let length = Int64(parts[3]),
                 let eTag = parts[4].removingPercentEncoding, eTag.isStrongETag, let date, date > last,
                 fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
                 status.st_uid == geteuid(), status.st_nlink == 1, 0 < status.st_size, status.st_size <= length,
@@ -141,7 +156,7 @@ final class KeptFolder: Sendable {
             // A whole file costs one byte, and an empty range is never requested.
             let start = min(Int64(status.st_size), length - 1)
             let rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: length)
-            state.withLock { $0.rest = (rest, parts[1...].joined(separator: ",")) }
+            state.withLock { $0.rest = rest }
             (last, fields) = (date, ["Range": "bytes=\(start)-", "If-Range": eTag])
         }
         return fields
@@ -152,97 +167,74 @@ final class KeptFolder: Sendable {
     /// - Parameter isRest: Whether the rest was requested.
     /// - Throws: ``UnexpectedRange`` for another part than the missing one. `URLError`, if the folder was left.
     func file(for response: HTTPURLResponse, isRest: Bool) throws -> PartialFile? {
-        // Released after the next lock.
-        let rest = state.withLock { isRest && response.isPart ? $0.rest.take() : nil }
-        return try state.withLock { state in
+        try state.withLock { state in
             if state.isLeft { throw URLError(.cancelled) }
             // The app's own transport may send a request twice.
             guard state.written == nil else { return nil }
             if response.isPart {
-                guard let (file, version) = rest else { return nil }
+                guard isRest, let rest = state.rest.take() else { return nil }
                 // The part may end early.
-                guard response.statusCode == 206, let range = response.contentRange, self.version(of: response, range.length) == version,
-                    range.first == file.start, range.last < range.length ?? 0,
+                guard response.statusCode == 206, let range = response.contentRange, let version = version(of: response, range.length),
+                    rest.name.hasSuffix(",\(version)"), range.first == rest.start, range.last < range.length ?? 0,
                     response.expectedContentLength == range.last - range.first + 1
                 else { throw UnexpectedRange() }
-                if file.name.hasPrefix("\(Boot.any),") {
-                    try file.rename(to: "\(Boot.current),\(version)")
+                if rest.name.hasPrefix("\(Self.anyBoot),") {
+                    try rest.rename(to: "\(Self.boot ?? "-"),\(version)")
                     // Under the old name, all bytes are on the disk.
                     guard try PartialFile.synchronize(descriptor, destination) else { throw UnexpectedRange() }
                 }
-                state.written = (file, version, false)
-                return file
+                state.written = rest
+                return rest
             }
-            guard response.statusCode == 200, let length = response.bodyLength, let version = version(of: response, length) else {
-                return nil
-            }
-            let name = "\(Boot.current),\(version)"
+            guard response.statusCode == 200, let version = version(of: response, response.bodyLength) else { return nil }
+            let name = "\(Self.boot ?? "-"),\(version)"
             // Only under exactly this name: in some file systems, another version's with other capitals is the same.
             if names.contains(where: name.hasSameBytes) { unlinkat(descriptor, name, 0) }
             // The owner must be able to open the file again, whatever the whole file's mode.
-            let (flags, mode) = (O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (target.mode ?? 0o666) | 0o600)
-            let new = openat(descriptor, name, flags, mode)
+            let new = openat(descriptor, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (target.mode ?? 0o666) | 0o600)
             guard new >= 0 else { return nil }
-            let file = PartialFile(destination, target, new, in: descriptor, name, from: 0, length: length)
-            state.written = (file, version, true)
+            let file = PartialFile(destination, target, new, in: descriptor, name, from: 0, length: response.bodyLength)
+            state.written = file
             return file
         }
     }
 
-    func judge(_ verdict: Verdict) { state.withLock { $0.verdict = verdict } }
+    func judge(isAccepted: Bool) { state.withLock { $0.isAccepted = isAccepted } }
 
     /// Ends the attempt, after a running write: leaves one file, and unlocks the folder. An empty folder is removed.
     ///
     /// After an accepted response, nothing is needed any more. A whole file that was refused, such as a page that asks to sign in, goes.
     func leave() {
-        let (written, verdict) = state.withLock { state in
+        // The rest that nobody wants is closed outside the lock.
+        let (_, file, isAccepted) = state.withLock { state in
             state.isLeft = true
-            return (state.written.take(), state.verdict)
+            return (state.rest.take(), state.written.take(), state.isAccepted)
         }
-        if verdict == .accepted {
+        if isAccepted == true {
             removeFiles()
-        } else if let (file, version, isNew) = written {
-            let isRefused = verdict == .refused && file.isWhole
-            if !isRefused, file.hasBytes, let isSynchronized = try? file.synchronize() {
-                if isSynchronized { try? file.rename(to: "\(Boot.any),\(version)") }
+        } else if let file {
+            if isAccepted == nil || file.count != file.length, file.count > 0, let isSynchronized = try? file.synchronize() {
+                if isSynchronized { try? file.rename(to: Self.anyBoot + file.name.drop { $0 != "," }) }
                 removeFiles(except: file.name)
-            } else if isNew || isRefused || !file.hasBytes {
+            } else {
                 unlinkat(descriptor, file.name, 0)
             }
         }
-        written?.file.close()
+        file?.close()
         if PartialFile.status(of: descriptor, at: target.keptFolder) != nil { rmdir(target.keptFolder) }
+        // A process that is being started may still have the descriptor.
         flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 }
 
 /// The response has another part than the requested range, or part of another version.
 struct UnexpectedRange: Error {}
 
-private enum Boot {
-    /// All bytes are on the disk, and survive a restart of the system.
-    static let any = "0"
-    private static let unknown = "-"
-
-    static let current: String = {
-        #if canImport(Darwin)
-        var (id, size) = ([UInt8](repeating: 0, count: 64), 64)
-        guard sysctlbyname("kern.bootsessionuuid", &id, &size, nil, 0) == 0 else { return unknown }
-        return String(decoding: id.prefix { $0 != 0 }, as: UTF8.self).fileNameHash
-        #else
-        return (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?.fileNameHash ?? unknown
-        #endif
-    }()
-
-    /// Whether all bytes written in `boot` are there: after a restart of the system, the last ones may be missing.
-    static func hasAllBytes(of boot: String) -> Bool { boot == any || boot == current && boot != unknown }
-}
-
 extension String {
     fileprivate var isStrongETag: Bool {
-        let quote = UInt8(ascii: "\"")
-        return utf8.count >= 2 && utf8.first == quote && utf8.last == quote
-            && utf8.dropFirst().dropLast().allSatisfy { 0x21...0x7E ~= $0 && $0 != quote }
+        let (quote, inner) = (UInt8(ascii: "\""), utf8.dropFirst().dropLast())
+        return utf8.count >= 2 && utf8.first == quote && utf8.last == quote && inner.allSatisfy { 0x21...0x7E ~= $0 && $0 != quote }
     }
 }
 

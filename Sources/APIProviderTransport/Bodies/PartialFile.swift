@@ -48,7 +48,7 @@ package final class PartialFile: Sendable {
     }
 
     /// Continues a file of a kept folder.
-    init(_ destination: URL, _ target: Target, _ descriptor: Int32, in folder: Int32, _ name: String, from start: Int64, length: Int64) {
+    init(_ destination: URL, _ target: Target, _ descriptor: Int32, in folder: Int32, _ name: String, from start: Int64, length: Int64?) {
         (self.destination, self.target, self.folder, self.start, self.length) = (destination, target, folder, start, length)
         lseek(descriptor, off_t(start), SEEK_SET)
         state = Locked(State(descriptor: descriptor, name: name, count: start))
@@ -64,9 +64,8 @@ package final class PartialFile: Sendable {
 
     var name: String { state.withLock(\.name) }
 
-    var hasBytes: Bool { state.withLock { $0.count > 0 } }
-
-    var isWhole: Bool { state.withLock { $0.count == length } }
+    /// The number of bytes in the file.
+    var count: Int64 { state.withLock(\.count) }
 
     /// Closes the file, after another thread's running call. Later calls fail.
     func close() { state.withLock { $0.descriptor.take().map { _ = Foundation.close($0) } } }
@@ -98,7 +97,7 @@ package final class PartialFile: Sendable {
     ///   a power failure. This is also where a network file system may report a full disk.
     func finish(isDurable: Bool = true) throws {
         defer { if folder == nil { close() } }
-        if let length, case let count = state.withLock(\.count), count != length {
+        if let length, case let count = count, count != length {
             // A server may send only part of the rest.
             let part = count > start ? "bytes \(start)-\(count - 1) of \(length)" : "no bytes of the rest"
             throw URLError(.networkConnectionLost, reason: "the server sent \(part); the same request asks for the rest")
@@ -106,15 +105,12 @@ package final class PartialFile: Sendable {
         if isDurable { _ = try synchronize() }
     }
 
-    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do that. After an error, some bytes are lost, and
-    /// nobody knows which.
+    /// Waits until the bytes reach the disk. Returns `false` if the file system cannot do that.
     func synchronize() throws -> Bool {
-        try withDescriptor { descriptor, state in
-            let count = state.count
-            state.count = 0
-            let reachesDisk = try Self.synchronize(descriptor, destination)
-            state.count = count
-            return reachesDisk
+        do { return try withDescriptor { descriptor, _ in try Self.synchronize(descriptor, destination) } } catch {
+            // Some bytes are lost, and nobody knows which. A second call would succeed.
+            close()
+            throw error
         }
     }
 
@@ -140,13 +136,12 @@ package final class PartialFile: Sendable {
             if state.isMoved { return }
             // By now, something else may be there.
             _ = try Target.mode(of: target.path, for: destination)
-            // Without a name, the lock keeps no other download away.
-            if let folder,
-                state.descriptor.flatMap({ Self.status(of: $0, at: state.name, in: folder) })?.st_size != length.map({ off_t($0) })
-            {
+            // In a folder that was left, the file is another download's.
+            if folder != nil, state.descriptor == nil { throw URLError(.cancelled) }
+            guard renameat(folder ?? AT_FDCWD, state.name, AT_FDCWD, target.path) == 0 else {
+                if errno != ENOENT { throw CocoaError.writing(destination, errno) }
                 throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
             }
-            guard renameat(folder ?? AT_FDCWD, state.name, AT_FDCWD, target.path) == 0 else { throw CocoaError.writing(destination, errno) }
             state.isMoved = true
             // Only now, because the next attempt must be able to open an unmoved file.
             if let descriptor = state.descriptor, let mode = target.mode { fchmod(descriptor, mode) }
@@ -162,9 +157,9 @@ package final class PartialFile: Sendable {
     }
 
     /// An open file's status; `nil` if the file at `path` was moved or removed.
-    static func status(of descriptor: Int32, at path: String, in folder: Int32 = AT_FDCWD) -> stat? {
+    static func status(of descriptor: Int32, at path: String) -> stat? {
         var (opened, named) = (stat(), stat())
-        guard fstat(descriptor, &opened) == 0, fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == opened.st_ino,
+        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0, named.st_ino == opened.st_ino,
             named.st_dev == opened.st_dev
         else { return nil }
         return opened

@@ -111,8 +111,8 @@ public import FoundationNetworking
             guard response.isSuccessful else { return true }
             switch destination {
             case .memory: return true
-            case .file(let url, let download, let attempt):
-                let (folder, range) = (try download?.folder(of: attempt), original.headers["Range"])
+            case .file(let url, _, let folder):
+                let range = original.headers["Range"]
                 // Another part than the missing one is not worth waiting for, and is refused at the head.
                 let kept = try folder?.file(for: response, isRest: range != nil)
                 // The rest alone is never the file.

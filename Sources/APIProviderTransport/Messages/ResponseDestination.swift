@@ -13,8 +13,8 @@ public enum ResponseDestination: Sendable, Hashable {
 /// A destination with the details for the transport.
 package enum BodyDestination: Sendable {
     case memory
-    /// A file, the request's download, and the number of its attempt.
-    case file(URL, DownloadHandoff? = nil, attempt: Int = 0)
+    /// A file, the request's download, and the folder of a download that goes on.
+    case file(URL, DownloadHandoff? = nil, KeptFolder? = nil)
     /// The body is streamed to a reader. A body of another media type than `expected` may be an error: a finite one goes into memory.
     case stream(expected: String? = nil)
 

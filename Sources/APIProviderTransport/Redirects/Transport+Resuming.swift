@@ -1,16 +1,10 @@
 package import MiniRx
 
-#if canImport(FoundationNetworking)
-import FoundationNetworking
-#endif
-
 extension Transport {
     /// Sends `request`, and follows redirects. In a download that goes on, requests the missing bytes (RFC 9110, sections 13.1.5, 14 and
     /// 15.3.7), and, if the server has no such part, once more the whole.
     package func sendFollowingRedirects(_ request: PreparedRequest) -> Single<APIResponse> {
-        let send: @Sendable (PreparedRequest) -> Single<APIResponse> = { request in
-            .followingRedirects(request) { self.send($0) }
-        }
+        let send: @Sendable (PreparedRequest) -> Single<APIResponse> = { .followingRedirects($0) { self.send($0) } }
         guard case .file(let file, let download?, _) = request.bodyDestination, let attempt = download.beginAttempt() else {
             return send(request)
         }
@@ -19,15 +13,13 @@ extension Transport {
             try request.checkResumable()
             // A decoded body's length does not match the range's.
             request.headers["Accept-Encoding"] = "identity"
-            return attempt.flatMap { [request] attempt, rest in
+            return attempt.flatMap { [request] folder, rest in
                 var whole = request
-                whole.bodyDestination = .file(file, download, attempt: attempt)
+                whole.bodyDestination = .file(file, download, folder)
                 guard let rest else { return send(whole) }
                 var ranged = whole
                 ranged.headers = request.headers.merging(rest)
-                return send(ranged).flatMapResult { [whole] event in
-                    event.refusesRange ? .single(send(whole)) : .event(event)
-                }
+                return send(ranged).flatMapResult { [whole] in $0.refusesRange ? .single(send(whole)) : .event($0) }
             }
         }
     }
