@@ -125,6 +125,16 @@ struct ResumingFaultTests: DownloadSuite {
         #expect(server.ranges == [nil, "bytes=12000-"])
     }
 
+    @Test("An error that the app keeps holds no file open")
+    func keptErrors() async throws {
+        let server = try LoopbackServer(FileAnswer(breaksOffAfter: 12_000), FileAnswer(status: "503 Busy"))
+        let endpoint = Endpoint(.get, .url(server.url), downloadingTo: destination).resuming()
+        var errors: [APIError?] = []
+        for _ in 0..<2 { errors.append(await #expect(throws: APIError.self) { try await Self.provider().request(endpoint).value }) }
+        #expect(FaultyFiles.openFiles(in: folder.url).isEmpty)
+        withExtendedLifetime(errors) {}
+    }
+
     #if compiler(>=6.3)  // An exit test that captures a value.
     @Test("The download of a process that was killed goes on in another one")
     func killed() async throws {
