@@ -7,8 +7,8 @@ extension Endpoint where Response == URL {
     /// Endpoint(.get, "/videos/\(id)", downloadingTo: file).resuming()
     /// ```
     ///
-    /// The bytes are kept after a failure, a dispose and the process's end, in a hidden folder beside the destination. On success, nothing
-    /// but the destination is left. Two versions of a file are never mixed: a file changed on the server is loaded again. The old bytes stay
+    /// The bytes are kept after a failure, a dispose and the process's end, in a hidden folder beside the destination. On success, only the
+    /// destination is left. Two versions of a file are never mixed: a file changed on the server is loaded again. The old bytes stay
     /// until the new ones break off, or are accepted by ``validating(_:)``. A whole file that ``validating(_:)`` refuses is not kept.
     ///
     /// ### When a download continues
@@ -17,14 +17,13 @@ extension Endpoint where Response == URL {
     /// lock folders. Otherwise, this is an ordinary download. The endpoint's URL must be the same each time. For links that are signed for
     /// each download, request a URL that redirects to them.
     ///
-    /// The request is a GET without a body. Do not set `Range`, `If-Range` or `Accept-Encoding`, which are set here: otherwise the request
-    /// is invalid. After the response's head, the progress begins at the number of existing bytes. In ``validating(_:)``, the status is
-    /// then 206.
+    /// The request is a GET without a body. With a `Range`, `If-Range` or `Accept-Encoding` of your own, the request is invalid. After the
+    /// response's head, the progress begins at the number of existing bytes. In ``validating(_:)``, the status is then 206.
     ///
     /// ### One at a time
     ///
     /// While one request downloads to a destination, another resuming one is invalid, and fails at once, even in another process. After a
-    /// dispose, the next one waits until the disk has the last bytes. To any destinations, 32 download at once, and others wait.
+    /// dispose, the next one waits until the disk has the last bytes. In a process, 32 such requests run at once, and others wait.
     ///
     /// ### What stays
     ///
