@@ -55,6 +55,8 @@ struct Connection {
     }
 
     private mutating func refuse(_ error: HTTPParserError) async throws {
+        // Nobody knows where the next request would begin.
+        hasReadBody = false
         let hint =
             switch error {
             case .headerOverflow: "A field and a target have at most 80 KB each, and a head has at most 256 fields and 2 MB."
@@ -62,7 +64,7 @@ struct Connection {
             case .invalidMethod: "Methods are in capital letters, and there is no TLS."
             default: ""
             }
-        _ = try await send(.text(error == .headerOverflow ? 431 : 400, "The request cannot be read (\(error)). \(hint)", isLast: true))
+        _ = try await send(.text(error == .headerOverflow ? 431 : 400, "The request cannot be read (\(error)). \(hint)"))
     }
 
     // MARK: - The body of a request
@@ -75,19 +77,14 @@ struct Connection {
             try await write(.head(HTTPResponseHead(version: .http1_1, status: .continue)))
         }
         var body = Data()
-        while let part = try await nextOfBody() {
-            part.withUnsafeReadableBytes { body.append(contentsOf: $0) }
-            if body.count > Self.maximumBodySize { return nil }
+        while body.count <= Self.maximumBodySize {
+            guard case .body(let part) = try await parts.next() else {
+                hasReadBody = true
+                return body
+            }
+            body.append(contentsOf: part.readableBytesView)
         }
-        return body
-    }
-
-    private mutating func nextOfBody() async throws -> ByteBuffer? {
-        guard case .body(let part) = try await parts.next() else {
-            hasReadBody = true
-            return nil
-        }
-        return part
+        return nil
     }
 
     // MARK: - The answer
@@ -95,7 +92,7 @@ struct Connection {
     /// - Returns: Whether another request may follow.
     private mutating func send(_ response: ServerResponse) async throws -> Bool {
         // The rest of a body must not be read as the next request. After an upgrade, NIO reads no request.
-        var isLast = response.isLast || !hasReadBody || !head.isKeepAlive || head.headers.contains(name: "Upgrade")
+        var isLast = !hasReadBody || !head.isKeepAlive || head.headers.contains(name: "Upgrade")
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         let hasBody = head.method != .HEAD && ![204, 304].contains(response.status)
         switch response.body.length {

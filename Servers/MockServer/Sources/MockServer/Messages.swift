@@ -32,12 +32,9 @@ struct ServerResponse: Sendable {
     /// A name may be there several times.
     var headers: [(name: String, value: String)] = []
     var body = Body.none(length: nil)
-    /// Whether the connection ends after it.
-    var isLast = false
 
     /// An answer with a sentence.
-    static func text(_ status: Int, _ text: String, isLast: Bool = false) -> ServerResponse {
-        ServerResponse(
-            status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: .data(Data("\(text)\n".utf8)), isLast: isLast)
+    static func text(_ status: Int, _ text: String) -> ServerResponse {
+        ServerResponse(status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: .data(Data("\(text)\n".utf8)))
     }
 }

@@ -16,25 +16,21 @@ struct MockHandler: Sendable {
     /// - Parameter readBody: Reads the body; `nil` if it is too large.
     /// - Returns: `nil` if the connection ends without an answer.
     func response(to request: ServerRequest, readBody: () async throws -> Data?) async -> ServerResponse? {
-        if let refusal = rules.refusal(of: request) { return .text(refusal.status, refusal.reason, isLast: true) }
-        var response: ServerResponse
-        do {
-            let body = try await readBody()
-            if let body, request.isControl {
-                response = await control.response(to: request, body)
-            } else if body != nil, let preflight = rules.preflightResponse(to: request) {
-                response = preflight
-            } else if let body {
-                guard let answer = await answer(to: request, body) else { return nil }
-                response = answer
-            } else {
-                response = .text(413, "The body has more than 64 MB.", isLast: true)
-            }
-        } catch {
-            response = .text(400, "The body cannot be read (\(error)).", isLast: true)
-        }
+        if let refusal = rules.refusal(of: request) { return .text(refusal.status, refusal.reason) }
+        guard var response = await permittedResponse(to: request, readBody) else { return nil }
         rules.allowReading(&response, by: request)
         return response
+    }
+
+    private func permittedResponse(to request: ServerRequest, _ readBody: () async throws -> Data?) async -> ServerResponse? {
+        do {
+            guard let body = try await readBody() else { return .text(413, "The body has more than 64 MB.") }
+            if request.isControl { return await control.response(to: request, body) }
+            if let preflight = rules.preflightResponse(to: request) { return preflight }
+            return await answer(to: request, body)
+        } catch {
+            return .text(400, "The body cannot be read (\(error)).")
+        }
     }
 
     // MARK: - To the mock
