@@ -49,14 +49,13 @@ struct Connection {
         let request = ServerRequest(
             method: head.method.rawValue, target: head.uri, headers: headers, client: channel.remoteAddress?.ipAddress)
         // Without a response, the client sees that the connection ends.
-        guard var response = await handler.response(to: request, readBody: { try await readBody() }) else { return false }
-        if head.method == .HEAD { response.body = .none(length: response.body.length) }
+        guard let response = await handler.response(to: request, readBody: { try await readBody() }) else { return false }
         return try await send(response)
     }
 
     private mutating func refuse(_ error: HTTPParserError) async throws {
-        // Nobody knows where the next request would begin.
-        hasReadBody = false
+        // The head is that of the request before, if any, and nobody knows where the next one would begin.
+        (head.method, hasReadBody) = (.GET, false)
         let hint =
             switch error {
             case .headerOverflow: "A field and a target have at most 80 KB each, and a head has at most 256 fields and 2 MB."
@@ -96,6 +95,7 @@ struct Connection {
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         let hasBody = head.method != .HEAD && ![204, 304].contains(response.status)
         switch response.body.length {
+        case _ where response.status == 204: break
         case let length?: headers.add(name: "Content-Length", value: "\(length)")
         case nil where !hasBody: break
         case nil where head.version == .http1_0: isLast = true
@@ -105,8 +105,8 @@ struct Connection {
         let status = HTTPResponseStatus(statusCode: response.status)
         let first = HTTPServerResponsePart.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers))
         switch response.body {
+        case _ where !hasBody: try await write(first, .end(nil))
         case .data(let data): try await write(first, .body(.byteBuffer(ByteBuffer(bytes: data))), .end(nil))
-        case .none: try await write(first, .end(nil))
         case .stream(let bytes, let length):
             try await write(first)
             // A body of another length must not go on in the next answer.

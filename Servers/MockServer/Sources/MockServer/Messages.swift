@@ -17,13 +17,11 @@ struct ServerResponse: Sendable {
     enum Body: Sendable {
         case data(Data)
         case stream(ByteStream, length: Int?)
-        /// With the `Content-Length` that a GET would have.
-        case none(length: Int?)
 
         var length: Int? {
             switch self {
             case .data(let data): data.count
-            case .stream(_, let length), .none(let length): length
+            case .stream(_, let length): length
             }
         }
     }
@@ -31,7 +29,8 @@ struct ServerResponse: Sendable {
     var status: Int
     /// A name may be there several times.
     var headers: [(name: String, value: String)] = []
-    var body = Body.none(length: nil)
+    /// Not sent with a 204 or a 304, nor to a HEAD, which gets the length that a GET would have.
+    var body = Body.data(Data())
 
     /// An answer with a sentence.
     static func text(_ status: Int, _ text: String) -> ServerResponse {

@@ -9,8 +9,7 @@ struct MockHandler: Sendable {
     let origin: Origin
     let mock: MockURLProtocol.Type
     let rules: AccessRules
-    let replacesOrigin: Bool
-    let reportMissingAnswer: (@Sendable (String) -> Void)?
+    let options: MockServer.Options
     let control: Control
 
     /// - Parameter readBody: Reads the body; `nil` if it is too large.
@@ -55,7 +54,7 @@ struct MockHandler: Sendable {
     private func response(with error: any Error, to request: ServerRequest) -> ServerResponse? {
         if let report = mock.report(of: error) { return .text(501, control.text(report, for: request)) }
         if case APIError.invalidRequest(let reason, _) = error { return .text(400, "The request is invalid: \(reason)") }
-        if let reportMissingAnswer, !((error as? APIError)?.underlying is ConnectionEnd) {
+        if let reportMissingAnswer = options.reportMissingAnswer, !((error as? APIError)?.underlying is ConnectionEnd) {
             reportMissingAnswer("\(error)")
             return .text(502, "The server that is recorded gave no answer, so this request will not be in the file. \(error)")
         }
@@ -84,14 +83,11 @@ struct MockHandler: Sendable {
         }
         let bytes = ByteStream(received)
         let length = received.headers["Content-Length"].flatMap { Int($0) }.flatMap { $0 < 0 ? nil : $0 }
-        if request.method == "HEAD" || status == 204 || status == 304 {
-            response.body = .none(length: status == 204 ? nil : length)
-            return response
-        }
+        response.body = .stream(bytes, length: length)
         let type = received.headers["Content-Type"]?.lowercased() ?? ""
         let isText = type.hasPrefix("text/") && !type.hasPrefix("text/event-stream") || type.contains("json") || type.contains("xml")
-        response.body = .stream(bytes, length: length)
-        guard replacesOrigin, isText else { return response }
+        // A body that is not sent has its own length.
+        guard options.replacesOrigin, isText, request.method != "HEAD", ![204, 304].contains(status) else { return response }
         var body = Data()
         for try await chunk in bytes { body += chunk }
         if let text = String(data: body, encoding: .utf8) { body = Data(origin.replaced(by: local, in: text).utf8) }

@@ -123,9 +123,7 @@ public final class MockServer: Sendable {
         let (origin, mock) = (try Origin(origin), MockURLProtocol.current)
         mock.keepRequests(1_000, byteCount: 64 << 20)
         let control = try await Control(mock: mock, options, setUp: setUp)
-        let handler = MockHandler(
-            origin: origin, mock: mock, rules: AccessRules(options), replacesOrigin: options.replacesOrigin,
-            reportMissingAnswer: options.reportMissingAnswer, control: control)
+        let handler = MockHandler(origin: origin, mock: mock, rules: AccessRules(options), options: options, control: control)
         let listener = try await Listener(options, handler)
         return MockServer(listener.url, mock) { await listener.stop() }
     }

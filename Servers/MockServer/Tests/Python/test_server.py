@@ -935,6 +935,9 @@ class Connections(unittest.TestCase):
             text = server.raw("\r\n".join(requests) + "\r\nnonsense\r\n\r\n")
             self.assertEqual([line[:4] for line in text.split("\r\n\r\n")[1:4]], ["slow", "fast", "slow"])
             self.assertEqual((text.count("HTTP/1.1 200 "), text.count("HTTP/1.1 400 ")), (3, 1))
+            # What cannot be read is no HEAD, also behind one.
+            text = server.raw("HEAD /fast HTTP/1.1\r\nHost: localhost\r\n\r\nnonsense\r\n\r\n")
+            self.assertIn("The request cannot be read", text)
             # What stands behind the last request of a connection is no request.
             text = server.raw(requests[1] + "Connection: close\r\n\r\n" + requests[1] + "\r\n")
             self.assertEqual(text.count("HTTP/1.1"), 1)
