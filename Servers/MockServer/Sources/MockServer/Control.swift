@@ -42,36 +42,37 @@ actor Control {
             switch (method, path.first ?? "", path.count) {
             case ("DELETE", "", 0...1):
                 guard options.reportMissingAnswer == nil else {
-                    return try json(["error": "The server is recording. Only its end writes what was recorded."], status: 409)
+                    return json(["error": "The server is recording. Only its end writes what was recorded."], status: 409)
                 }
                 mock.reset()
                 try start()
-            case ("GET", "health", 1): return try json(["status": "ok"])
-            case ("GET", "openapi.json", 1): return json(Data(OpenAPI.document.utf8))
+            case ("GET", "health", 1): return json(["status": "ok"])
+            case ("GET", "openapi.json", 1): return .text(200, OpenAPI.document, type: "application/json")
             case ("GET", "requests", 1): return try list(mock.requests, parameters)
             case ("GET", "unmatched", 1): return try list(mock.unmatchedRequests, parameters)
             case ("DELETE", "requests", 1): mock.forgetRequests()
             case ("GET", "verify", 1): try mock.verify()
             case ("GET", "stubs", 1):
-                return try json([
-                    "stubs": JSON(
-                        stubs.map { ["id": JSON($0.id), "stub": JSON("\($0.stub)"), "uses": JSON(mock.useCount(of: $0.stub))] })
-                ])
+                let shown = stubs.map { id, stub -> JSON in
+                    ["id": JSON(id), "stub": JSON("\(stub)"), "uses": JSON(mock.useCount(of: stub))]
+                }
+                return json(["stubs": JSON(shown)])
             case ("POST", "stubs", 1):
-                return try json(["id": JSON(try add(StubDescription.read(Strict<StubDescription>.self, body).value))], status: 201)
+                let id = try add(StubDescription.read(Strict<StubDescription>.self, body).value)
+                return json(["id": JSON(id)], status: 201)
             case ("DELETE", "stubs", 2):
                 guard let index = stubs.firstIndex(where: { "\($0.id)" == path.last ?? "" }) else {
-                    return try json(["error": "There is no such stub."], status: 404)
+                    return json(["error": "There is no such stub."], status: 404)
                 }
                 mock.remove(stubs.remove(at: index).stub)
             case (_, "health", 1), (_, "openapi.json", 1), (_, "requests", 1), (_, "unmatched", 1), (_, "verify", 1), (_, "stubs", 1...2),
                 (_, "", 0...1):
-                return try json(["error": "\(request.method) is no method of this path."], status: 405)
-            default: return try json(["error": "There is no such path. See /__mock/openapi.json."], status: 404)
+                return json(["error": "\(request.method) is no method of this path."], status: 405)
+            default: return json(["error": "There is no such path. See /__mock/openapi.json."], status: 404)
             }
-            return try json(["status": "ok"])
+            return json(["status": "ok"])
         } catch let error as ServerError {
-            return (try? json(["error": JSON(error.description)], status: 400)) ?? .text(400, error.description)
+            return json(["error": JSON(error.description)], status: 400)
         } catch {
             return .text(409, text("\(error)", for: request))
         }
@@ -83,15 +84,7 @@ actor Control {
             + "http://\(request.headers["Host"] ?? ""). GET /__mock/openapi.json describes it."
     }
 
-    private func json(_ value: JSON, status: Int = 200) throws -> ServerResponse {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return json(try encoder.encode(value), status: status)
-    }
-
-    private func json(_ data: Data, status: Int = 200) -> ServerResponse {
-        ServerResponse(status: status, headers: [("Content-Type", "application/json")], body: .data(data + Data("\n".utf8)))
-    }
+    private func json(_ value: JSON, status: Int = 200) -> ServerResponse { .text(status, "\(value)", type: "application/json") }
 
     // MARK: - Stubs
 
@@ -122,7 +115,7 @@ actor Control {
             members["body"] = body.map { JSON($0) }
             return JSON(members)
         }
-        return try json(["requests": JSON(shown), "removed": JSON(mock.removedRequestCount)])
+        return json(["requests": JSON(shown), "removed": JSON(mock.removedRequestCount)])
     }
 }
 

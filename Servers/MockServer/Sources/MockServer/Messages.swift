@@ -32,8 +32,8 @@ struct ServerResponse: Sendable {
     /// Not sent with a 204 or a 304, nor to a HEAD, which gets the length that a GET would have.
     var body = Body.data(Data())
 
-    /// An answer with a sentence.
-    static func text(_ status: Int, _ text: String) -> ServerResponse {
-        ServerResponse(status: status, headers: [("Content-Type", "text/plain; charset=utf-8")], body: .data(Data("\(text)\n".utf8)))
+    /// An answer with a sentence, or with a text of another type.
+    static func text(_ status: Int, _ text: String, type: String = "text/plain; charset=utf-8") -> ServerResponse {
+        ServerResponse(status: status, headers: [("Content-Type", type)], body: .data(Data("\(text)\n".utf8)))
     }
 }
