@@ -67,7 +67,7 @@ struct MockHandler: Sendable {
     private func response(with received: APIResponse, to request: ServerRequest) async throws -> ServerResponse {
         let status = received.statusCode
         guard 200...599 ~= status else { return .text(500, "The stub has the status \(status), which ends no response.") }
-        let local = "http://\(request.headers["Host"] ?? "localhost")"
+        let local = request.headers["Host"] ?? "localhost"
         var response = ServerResponse(status: status)
         for (name, value) in received.headers {
             let key = name.lowercased()
