@@ -26,6 +26,7 @@ actor Control {
     private func start() throws {
         stubs = []
         try setUp(mock)
+        options.fixtures?.addStub(to: mock)
         for (index, stub) in options.stubs.enumerated() {
             do { _ = try add(stub) } catch let error as ServerError { throw ServerError("stubs[\(index)]: \(error)") }
         }

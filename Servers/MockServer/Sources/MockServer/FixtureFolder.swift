@@ -1,4 +1,4 @@
-package import APIProviderMocks
+import APIProviderMocks
 package import Foundation
 
 /// A folder whose files answer: `GET /a/b` from `a/b.json`. No file outside of it does.
@@ -15,11 +15,10 @@ package struct FixtureFolder: Sendable {
     }
 
     /// Adds a stub for all fixtures, which are read when they are asked for.
-    package func addStub(to mock: MockURLProtocol.Type) {
-        let folder = self
+    func addStub(to mock: MockURLProtocol.Type) {
         mock.stub(
-            "the fixtures of \(root.lastPathComponent)", where: { $0.isForFixture && folder.hasAnswer(to: $0.path) }, isOptional: true,
-            respond: .handler { (try? folder.response($0.path.fixture, 200, [:])) ?? .status(404) })
+            "the fixtures of \(root.lastPathComponent)", where: { [.get, .head].contains($0.method) && hasAnswer(to: $0.path) },
+            isOptional: true, respond: .handler { (try? response($0.path.fixture, 200, [:])) ?? .status(404) })
     }
 
     /// Whether there is a fixture for a path, or the path leads out of the folder. No file has a name with two slashes.
@@ -33,9 +32,8 @@ package struct FixtureFolder: Sendable {
     /// - Throws: A sentence, if the path leads out of the folder.
     func response(_ path: String, _ status: Int, _ headers: Fields) throws -> StubResponse? {
         guard try file(at: path) != nil else { return nil }
-        let folder = self
         return .handler { _ in
-            guard let file = try folder.file(at: path), let handle = try? FileHandle(forReadingFrom: file) else { return .status(404) }
+            guard let file = try file(at: path), let handle = try? FileHandle(forReadingFrom: file) else { return .status(404) }
             var fields = (path.hasSuffix(".json") ? Fields(["Content-Type": "application/json"]) : [:]).merging(headers)
             fields["Content-Length"] = "\(try handle.seekToEnd())"
             try handle.seek(toOffset: 0)
@@ -72,8 +70,4 @@ package struct FixtureFolder: Sendable {
 extension String {
     /// The fixture for this path of a request.
     fileprivate var fixture: String { "\(Substring(utf8.dropFirst())).json" }
-}
-
-extension ReceivedRequest {
-    fileprivate var isForFixture: Bool { method == .get || method == .head }
 }

@@ -29,7 +29,7 @@ public final class MockServer: Sendable {
         /// Whether the served origin is replaced by ``MockServer/url`` in textual bodies, and not only in `Location` and `Link`. Replaced
         /// bodies are sent as a whole.
         public var replacesOrigin = false
-        /// The folder from which `fixture` of a stub by HTTP is read.
+        /// The folder whose files answer, and from which `fixture` of a stub by HTTP is read.
         package var fixtures: FixtureFolder?
         /// Whether reports give advice in Swift.
         package var isForSwift = true

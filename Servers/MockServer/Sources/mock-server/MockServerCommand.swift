@@ -59,11 +59,10 @@ import MockServer
         }
         var recording: RecordedAnswers?
         if let file = arguments.file {
-            var isFolder: ObjCBool = false
-            guard FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) else {
+            guard FileManager.default.fileExists(atPath: file.path) else {
                 throw ServerError("There is no file or folder \(file.path).")
             }
-            if isFolder.boolValue {
+            if FileManager.default.fileExists(atPath: "\(file.path)/.") {
                 options.fixtures = try FixtureFolder(file)
             } else if file.pathExtension == "json" {
                 options.stubs = try StubDescription.list(file)
@@ -71,12 +70,8 @@ import MockServer
                 recording = try RecordedAnswers(file, origin: arguments.origin)
             }
         }
-        let (answers, folder) = (recording, options.fixtures)
-        try await MockURLProtocol.withScope("of mock-server") {
-            try await serve(answers?.origin ?? arguments.origin ?? "http://localhost") { mock in
-                try answers?.add(to: mock)
-                folder?.addStub(to: mock)
-            }
+        try await MockURLProtocol.withScope("of mock-server") { [recording] in
+            try await serve(recording?.origin ?? arguments.origin ?? "http://localhost") { try recording?.add(to: $0) }
         }
     }
 

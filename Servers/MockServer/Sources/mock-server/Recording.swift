@@ -44,12 +44,11 @@ struct RecordedAnswers: Sendable {
 /// - Returns: A sentence about requests without an answer, which are not in the file.
 /// - Throws: The error of `operation`, or why the file is not written.
 func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -> Void) async throws -> String? {
-    var isFolder: ObjCBool = false
     let parent = file.deletingLastPathComponent()
     guard FileManager.default.isWritableFile(atPath: "\(parent.path)/.") else {
         throw ServerError("\(file.path) cannot be written: there is no folder \(parent.path) to write into.")
     }
-    guard !FileManager.default.fileExists(atPath: file.path, isDirectory: &isFolder) || !isFolder.boolValue else {
+    guard !FileManager.default.fileExists(atPath: "\(file.path)/.") else {
         throw ServerError("\(file.path) cannot be written: it is a folder.")
     }
     // An exchange without an answer would be a failure in each replay.

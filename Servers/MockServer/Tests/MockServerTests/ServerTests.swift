@@ -91,7 +91,7 @@ private let origin = "https://api.github.com"
         }
         var options = MockServer.Options()
         options.fixtures = try FixtureFolder(folder)
-        try await MockServer.run(for: origin, options: options, setUp: { [options] in options.fixtures?.addStub(to: $0) }) { server in
+        try await MockServer.run(for: origin, options: options) { server in
             let client = Client(url: server.url)
             for name in ["\(mark)file", "a\(mark)/\(mark)b"] {
                 let response = try await client.get("/\(name.replacingOccurrences(of: mark, with: escaped, options: .literal))")

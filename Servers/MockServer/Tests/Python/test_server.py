@@ -394,7 +394,10 @@ class Files(unittest.TestCase):
         root = os.path.join(self.folder.name, "fixtures")
         os.symlink("../outside.json", os.path.join(root, "link.json"))
         os.mkfifo(os.path.join(root, "pipe.json"))
-        with Server(root) as server:
+        # The folder that was named may itself be a link.
+        folder = os.path.join(self.folder.name, "linked")
+        os.symlink("fixtures", folder)
+        with Server(folder) as server:
             response, body = server.request("GET", "/a/b?page=1")
             self.assertEqual((response.getheader("Content-Type"), body), ("application/json", b'{"a": 1}'))
             response, body = server.request("HEAD", "/a/b")
