@@ -39,7 +39,7 @@ actor Control {
             let isList = ["requests", "unmatched"].contains(path.first)
             let parameters = try request.parameters(method == "GET" && isList ? ["path", "method"] : [])
             // Some clients send an empty object with each content type.
-            if !body.isEmpty, method != "POST" { _ = try StubDescription.read(Strict<Nothing>.self, body) }
+            if !body.isEmpty, method != "POST" { _ = try StubDescription.read(Strict<Empty>.self, body) }
             switch (method, path.first ?? "", path.count) {
             case ("DELETE", "", 0...1):
                 guard options.reportMissingAnswer == nil else {
@@ -119,9 +119,6 @@ actor Control {
         return json(["requests": JSON(shown), "removed": JSON(mock.removedRequestCount)])
     }
 }
-
-/// An object without members.
-private struct Nothing: Decodable {}
 
 extension ServerRequest {
     /// The query's parameters, each with one value: with `+` as a plus sign, and with `+` as a space.

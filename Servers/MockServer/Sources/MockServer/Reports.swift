@@ -16,8 +16,7 @@ extension String {
             .trimmingCharacters(in: .newlines)
     }
 
-    private static let encoder =
-        ": for those of a type, set MockURLProtocol.encoder to the encoder of the app before this stub"
+    private static let encoder = ": for those of a type, set MockURLProtocol.encoder to the encoder of the app before this stub"
 
     private static let advice = [
         "A provider or session created without the mock uses the network", "Create yours inside the test: DefaultAPIProvider(",

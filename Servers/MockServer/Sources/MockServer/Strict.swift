@@ -6,7 +6,7 @@ struct Strict<Value: Decodable & Sendable>: Decodable, Sendable {
     let value: Value
 
     init(from decoder: any Decoder) throws {
-        let names = try decoder.container(keyedBy: Name.self).allKeys.map(\.stringValue).sorted()
+        let names = try [String: Empty](from: decoder).keys.sorted()
         value = try Value(from: decoder)
         let known = Mirror(reflecting: value).children.compactMap(\.label)
         guard let name = names.first(where: { !known.contains($0) }) else { return }
@@ -14,16 +14,10 @@ struct Strict<Value: Decodable & Sendable>: Decodable, Sendable {
         throw ServerError(
             "There is an unknown member in \(decoder.codingPath.place): \(String(name.prefix(100)).debugDescription).\(hint)")
     }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-
-        init?(intValue: Int) { nil }
-    }
 }
+
+/// Any value, of which nothing is read. As ``Strict``, it is an object without members.
+struct Empty: Decodable {}
 
 /// A value, or an array of values.
 struct OneOrMore<Element: Decodable & Sendable>: Decodable, Sendable {
