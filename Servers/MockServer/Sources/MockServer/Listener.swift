@@ -37,11 +37,10 @@ final class Listener: Sendable {
 
     /// - Parameter attempts: A port that is free on 127.0.0.1 may be taken on ::1.
     private static func listen(_ options: MockServer.Options, _ handler: MockHandler, attempts: Int) async throws -> [Server] {
+        let port = Int(options.port)
         // A name stands for all addresses.
-        let address = try options.host.map {
-            try (try? SocketAddress(ipAddress: $0, port: Int(options.port))) ?? SocketAddress(ipAddress: "::", port: Int(options.port))
-        }
-        let first = try await listen(on: try address ?? SocketAddress(ipAddress: "127.0.0.1", port: Int(options.port)), handler)
+        let address = try? SocketAddress(ipAddress: options.host ?? "127.0.0.1", port: port)
+        let first = try await listen(on: try address ?? SocketAddress(ipAddress: "::", port: port), handler)
         guard options.host == nil else { return [first] }
         // "localhost" may be ::1. A machine without IPv6 has no such address.
         do { return [first, try await listen(on: SocketAddress(ipAddress: "::1", port: first.port), handler)] } catch let error as IOError
