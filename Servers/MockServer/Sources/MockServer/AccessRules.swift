@@ -55,14 +55,13 @@ extension AccessRules {
     /// The answer to a browser that asks whether a page may send a request. `nil` for other requests.
     func preflightResponse(to request: ServerRequest) -> ServerResponse? {
         guard request.method == "OPTIONS", let method = request.headers["Access-Control-Request-Method"] else { return nil }
-        var response = ServerResponse(status: 204, headers: [("Access-Control-Max-Age", "600"), ("Access-Control-Allow-Methods", method)])
-        if let names = request.headers["Access-Control-Request-Headers"] {
-            response.headers.append(("Access-Control-Allow-Headers", names))
-        }
-        if request.headers["Access-Control-Request-Private-Network"] == "true" {
-            response.headers.append(("Access-Control-Allow-Private-Network", "true"))
-        }
-        return response
+        let names = request.headers["Access-Control-Request-Headers"]
+        let isPrivate = request.headers["Access-Control-Request-Private-Network"] == "true"
+        let fields: Fields = [
+            "Access-Control-Max-Age": "600", "Access-Control-Allow-Methods": method, "Access-Control-Allow-Headers": names,
+            "Access-Control-Allow-Private-Network": isPrivate ? "true" : nil,
+        ]
+        return ServerResponse(status: 204, headers: Array(fields))
     }
 
     /// Adds the fields with which a browser lets a page read the response.

@@ -12,6 +12,11 @@ struct MockHandler: Sendable {
     let options: MockServer.Options
     let control: Control
 
+    /// They are about the connection, and not about the message.
+    private static let fieldsOfConnection: Set = [
+        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+
     /// - Parameter readBody: Reads the body; `nil` if it is too large.
     /// - Returns: `nil` if the connection ends without an answer.
     func response(to request: ServerRequest, readBody: () async throws -> Data?) async -> ServerResponse? {
@@ -39,7 +44,8 @@ struct MockHandler: Sendable {
         guard let url = URL(string: (origin.text + request.target).escapedAsURL) else { return .text(400, "The target is no URL.") }
         do {
             var sent = try Endpoint<ByteStream>(Method(rawValue: request.method), .url(url)).preparedRequest()
-            sent.headers = Fields(request.headers.filter { !$0.name.belongsToConnection }.map { (key: $0.name, value: $0.value) })
+            let fields = request.headers.filter { !Self.fieldsOfConnection.contains($0.name.lowercased()) }
+            sent.headers = Fields(fields.map { (key: $0.name, value: $0.value) })
             sent.body = body.isEmpty ? nil : RequestBody(body)
             sent.timeoutInterval = 1e9
             sent.options.redirectPolicy = .never
@@ -71,7 +77,7 @@ struct MockHandler: Sendable {
         var response = ServerResponse(status: status)
         for (name, value) in received.headers {
             let key = name.lowercased()
-            guard !name.belongsToConnection, !key.hasPrefix("access-control-") else { continue }
+            guard !Self.fieldsOfConnection.contains(key), !key.hasPrefix("access-control-") else { continue }
             guard (try? Fields.check(name, value)) != nil else {
                 return .text(500, "The header \(name) of the stub has a character that HTTP does not allow.")
             }
@@ -98,12 +104,3 @@ struct MockHandler: Sendable {
 
 /// The failure of a stub that ends the connection.
 struct ConnectionEnd: Error {}
-
-extension String {
-    /// Whether it is a field about the connection, and not about the message.
-    fileprivate var belongsToConnection: Bool { Self.ofConnection.contains(lowercased()) }
-
-    private static let ofConnection: Set = [
-        "connection", "content-length", "expect", "host", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
-    ]
-}
