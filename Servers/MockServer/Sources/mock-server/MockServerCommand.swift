@@ -1,4 +1,4 @@
-import APIProviderMocks
+import APIProviderRecordings
 import Foundation
 import MockServer
 
@@ -57,7 +57,8 @@ import MockServer
             if let sentence { printError(sentence) }
             return
         }
-        var recording: RecordedAnswers?
+        var origin = arguments.origin
+        var setUp: @Sendable (MockURLProtocol.Type) throws -> Void = { _ in }
         if let file = arguments.file {
             guard FileManager.default.fileExists(atPath: file.path) else {
                 throw ServerError("There is no file or folder \(file.path).")
@@ -67,12 +68,13 @@ import MockServer
             } else if file.pathExtension == "json" {
                 options.stubs = try StubDescription.list(file)
             } else {
-                recording = try RecordedAnswers(file, origin: arguments.origin)
+                origin = try origin ?? servedOrigin(of: file)
+                // A client runs its tests many times against one server, so each request may be repeated.
+                let recording = RecordingOptions(repeating: ["*"], forAnyHost: arguments.origin == nil)
+                setUp = { try $0.replay(contentsOf: file, recording) }
             }
         }
-        try await MockURLProtocol.withScope("of mock-server") { [recording] in
-            try await serve(recording?.origin ?? arguments.origin ?? "http://localhost") { try recording?.add(to: $0) }
-        }
+        try await MockURLProtocol.withScope("of mock-server") { try await serve(origin ?? "http://localhost", setUp: setUp) }
     }
 
     private static func printError(_ text: String) {

@@ -1,42 +1,28 @@
-import APIProviderMocks
 @_spi(Serving) import APIProviderRecordings
 import Foundation
 import MockServer
 
-/// A HAR file to serve.
-struct RecordedAnswers: Sendable {
-    private let file: URL
-    /// The origin whose entries answer. `nil` serves all entries by their paths.
-    private let chosenOrigin: String?
-    let origin: String
-
-    /// - Throws: A sentence, if two origins share a path and none is chosen.
-    init(_ file: URL, origin chosen: String?) throws {
-        struct HAR: Decodable {
-            struct Log: Decodable { let entries: [Entry] }
-            struct Entry: Decodable { let request: Request }
-            struct Request: Decodable { let url: String }
-            let log: Log
-        }
-        // A clear sentence about a file that is no HAR is that of the replay.
-        let entries = (try? JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)))?.log.entries ?? []
-        var origins: [String: String] = [:]
-        for entry in entries {
-            guard let url = URLComponents(string: entry.request.url), let scheme = url.scheme, let host = url.host else { continue }
-            let origin = "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
-            if let other = origins.updateValue(origin, forKey: url.path), other != origin, chosen == nil {
-                throw ServerError(
-                    "\(file.lastPathComponent) has \(url.path) of \(other) and of \(origin). Choose one: --origin \(other)")
-            }
-        }
-        (self.file, chosenOrigin) = (file, chosen)
-        origin = chosen ?? origins.min { $0.key < $1.key }?.value ?? "http://localhost"
+/// An origin of the HAR file `file`, whose entries answer by their paths; `nil` if it has none.
+///
+/// - Throws: A sentence, if two origins share a path.
+func servedOrigin(of file: URL) throws -> String? {
+    struct HAR: Decodable {
+        struct Log: Decodable { let entries: [Entry] }
+        struct Entry: Decodable { let request: Request }
+        struct Request: Decodable { let url: String }
+        let log: Log
     }
-
-    /// A client runs its tests many times against one server, so each request may be repeated.
-    func add(to mock: MockURLProtocol.Type) throws {
-        try mock.replay(contentsOf: file, RecordingOptions(repeating: ["*"], forAnyHost: chosenOrigin == nil))
+    // A clear sentence about a file that is no HAR is that of the replay.
+    let entries = (try? JSONDecoder().decode(HAR.self, from: Data(contentsOf: file)))?.log.entries ?? []
+    var origins: [String: String] = [:]
+    for entry in entries {
+        guard let url = URLComponents(string: entry.request.url), let scheme = url.scheme, let host = url.host else { continue }
+        let origin = "\(scheme)://\(host)\(url.port.map { ":\($0)" } ?? "")"
+        if let other = origins.updateValue(origin, forKey: url.path), other != origin {
+            throw ServerError("\(file.lastPathComponent) has \(url.path) of \(other) and of \(origin). Choose one: --origin \(other)")
+        }
     }
+    return origins.min { $0.key < $1.key }?.value
 }
 
 /// Runs `operation` in a scope whose requests go to their server, and writes them to `file` at the end.
