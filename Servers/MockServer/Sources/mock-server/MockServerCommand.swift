@@ -53,9 +53,7 @@ import MockServer
         }
         if let file = arguments.file, let origin = arguments.recordedOrigin {
             options.reportMissingAnswer = { printError($0) }
-            let sentence = try await record(to: file, warn: { printError($0.withoutSwift) }, { try await serve(origin) { _ in } })
-            if let sentence { printError(sentence) }
-            return
+            return try await record(to: file, warn: printError) { try await serve(origin) { _ in } }
         }
         var origin = arguments.origin
         var setUp: @Sendable (MockURLProtocol.Type) throws -> Void = { _ in }

@@ -27,9 +27,9 @@ func servedOrigin(of file: URL) throws -> String? {
 
 /// Runs `operation` in a scope whose requests go to their server, and writes them to `file` at the end.
 ///
-/// - Returns: A sentence about requests without an answer, which are not in the file.
+/// - Parameter warn: Gets sentences about the file, such as about requests without an answer, which are not in it.
 /// - Throws: The error of `operation`, or why the file is not written.
-func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -> Void) async throws -> String? {
+func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -> Void) async throws {
     let parent = file.deletingLastPathComponent()
     guard FileManager.default.isWritableFile(atPath: "\(parent.path)/.") else {
         throw ServerError("\(file.path) cannot be written: there is no folder \(parent.path) to write into.")
@@ -46,7 +46,7 @@ func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -
             editing: {
                 $0.isLeftOut = $0.response == nil
                 answer.yield(!$0.isLeftOut)
-            }, warn: warn, operation: operation)
+            }, warn: { warn($0.withoutSwift) }, operation: operation)
         result = .success(())
     } catch { result = .failure(error) }
     answer.finish()
@@ -55,5 +55,5 @@ func record(to file: URL, warn: (String) -> Void, _ operation: () async throws -
         throw ServerError("\(file.lastPathComponent) was not written, because the server answered no request.")
     }
     try result.get()
-    return missing == 0 ? nil : "\(file.lastPathComponent) was written without \(missing) of \(count) requests, which had no answer."
+    if missing > 0 { warn("\(file.lastPathComponent) was written without \(missing) of \(count) requests, which had no answer.") }
 }
