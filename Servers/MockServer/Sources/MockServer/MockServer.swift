@@ -93,14 +93,12 @@ public final class MockServer: Sendable {
     ) async throws -> MockServer {
         let (end, ending) = AsyncStream.makeStream(of: Never.self)
         let (servers, started) = AsyncThrowingStream.makeStream(of: MockServer.self)
-        // The scope lives as long as this task.
+        // The scope lives as long as this task. Whoever calls has verified it before the end, so nobody hears that here.
         let task = Task {
             do {
-                try await MockURLProtocol.withScope("of the server for \(origin)") {
-                    let server = try await startInCurrentScope(for: origin, options: options, setUp: setUp)
+                try await run(for: origin, options: options, setUp: setUp) { server in
                     started.yield(server)
                     for await _ in end {}
-                    await server.stop()
                 }
             } catch { started.finish(throwing: error) }
         }
