@@ -56,7 +56,7 @@ public struct RecordedExchange: Sendable {
 extension RecordedExchange {
     init(_ request: PreparedRequest) {
         self.init(method: request.method.rawValue, url: String(request.url.absoluteString.prefix { $0 != "#" }))
-        (headers, markedSecrets) = (request.headers, request.secrets.hiddenTexts)
+        (headers, markedSecrets) = (request.headers, request.secrets.hiddenTexts.sorted())
         // An unreadable body was not sent, either.
         body = (try? request.body?.data()) ?? Data()
     }

@@ -142,23 +142,23 @@ package final class KeptFolder: Sendable {
 
     /// Opens the bytes of the last attempt, if any. Returns the header fields of a request for the rest.
     func openRest() -> HTTPHeaders? {
-        var (status, last, fields) = (stat(), Date.distantPast, nil as HTTPHeaders?)
+        var (status, last, rest, fields) = (stat(), Date.distantPast, nil as PartialFile?, nil as HTTPHeaders?)
         for name in names {
-            let parts = name.parts(between: UInt8(ascii: ",")).map(String.init)
+            let parts = name.parts(between: UInt8(ascii: ","))
             // A killed process may leave two versions.
             let date = try? FileManager.default.attributesOfItem(atPath: "\(target.keptFolder)/\(name)")[.modificationDate] as? Date
-            guard parts.count == 5, [Self.anyBoot, Self.boot].contains(parts[0]), parts[1] == endpoint, let length = Int64(parts[3]),
-                let eTag = parts[4].removingPercentEncoding, eTag.isStrongETag, let date, date > last,
+            guard parts.count == 5, [Self.anyBoot, Self.boot].contains(String(parts[0])), parts[1] == endpoint,
+                let length = parts[3].number, let eTag = parts[4].removingPercentEncoding, eTag.isStrongETag, let date, date > last,
                 fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0, status.st_mode & S_IFMT == S_IFREG,
                 status.st_uid == geteuid(), status.st_nlink == 1, 0 < status.st_size, status.st_size <= length,
                 case let file = openat(descriptor, name, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), file >= 0
             else { continue }
             // A whole file costs one byte, and an empty range is never requested.
             let start = min(Int64(status.st_size), length - 1)
-            let rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: length)
-            state.withLock { $0.rest = rest }
+            rest = PartialFile(destination, target, file, in: descriptor, name, from: start, length: length)
             (last, fields) = (date, ["Range": "bytes=\(start)-", "If-Range": eTag])
         }
+        state.withLock { $0.rest = rest }
         return fields
     }
 
@@ -172,7 +172,7 @@ package final class KeptFolder: Sendable {
             // The app's own transport may send a request twice.
             guard state.written == nil else { return nil }
             if response.isPart {
-                guard isRest, let rest = state.rest.take() else { return nil }
+                guard isRest, let rest = state.rest else { return nil }
                 // The part may end early.
                 guard response.statusCode == 206, let range = response.contentRange, let version = version(of: response, range.length),
                     rest.name.hasSuffix(",\(version)"), range.first == rest.start, range.last < range.length ?? 0,
@@ -183,7 +183,7 @@ package final class KeptFolder: Sendable {
                     // Under the old name, all bytes are on the disk.
                     guard try PartialFile.synchronize(descriptor, destination) else { throw UnexpectedRange() }
                 }
-                state.written = rest
+                (state.rest, state.written) = (nil, rest)
                 return rest
             }
             guard response.statusCode == 200, let version = version(of: response, response.bodyLength) else { return nil }

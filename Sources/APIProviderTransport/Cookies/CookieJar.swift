@@ -94,15 +94,14 @@ extension HTTPCookieStorage {
     fileprivate func removeExcess(for url: URL) {
         let all = cookies(for: url) ?? []
         guard all.count > Self.maxPerHost else { return }
-        let inOrder = all.sorted { ($0.isSecure ? 1 : 0, $0.created) < ($1.isSecure ? 1 : 0, $1.created) }
-        inOrder.prefix(all.count - Self.maxPerHost).forEach(deleteCookie)
+        all.sorted { $0.isSecure ? 1 : 0 }.prefix(all.count - Self.maxPerHost).forEach(deleteCookie)
     }
 
     /// A Cookie header's value for `url`; `nil` without cookies.
     fileprivate func header(for url: URL, at date: Date = Date()) -> String? {
         // On Linux, the storage compares only the host, and returns cookies in no order.
         let cookies = (cookies(for: url) ?? []).filter { $0.isMeant(for: url) && $0.expiresDate ?? .distantFuture > date }
-            .sorted { ($1.path.utf8.count, $0.created) < ($0.path.utf8.count, $1.created) }
+            .sorted { -$0.path.utf8.count }
         let header = cookies.reduce(into: "") { header, cookie in
             let text = (header.isEmpty ? "" : "; ") + (cookie.name.isEmpty ? "" : "\(cookie.name)=") + cookie.value
             if header.utf8.count + text.utf8.count <= Self.maxHeaderSize { header += text }
@@ -132,6 +131,13 @@ extension HTTPCookiePropertyKey {
 }
 
 // MARK: - Matching
+
+extension [HTTPCookie] {
+    /// The cookies in the order of `rank`, and of the same rank the oldest first.
+    fileprivate func sorted(by rank: (HTTPCookie) -> Int) -> [HTTPCookie] {
+        sorted { (rank($0), $0.created) < (rank($1), $1.created) }
+    }
+}
 
 extension HTTPCookie {
     fileprivate func isMeant(for url: URL) -> Bool {

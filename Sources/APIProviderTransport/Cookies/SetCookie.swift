@@ -26,10 +26,8 @@ struct SetCookie {
     }
 
     private static func pair(_ text: Substring) -> (name: String, value: String?) {
-        let halves = text.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
-            Substring($0).trimmingCharacters(in: .whitespaces)
-        }
-        return (halves[0], halves.count > 1 ? halves[1] : nil)
+        let (name, value) = text.split(at: UInt8(ascii: "="))
+        return (name.trimmingCharacters(in: .whitespaces), value?.trimmingCharacters(in: .whitespaces))
     }
 
     private mutating func set(_ attribute: String, _ text: String) {
@@ -95,14 +93,16 @@ extension String {
         setCookieFields.compactMap { SetCookie($0).map { ($0.name, $0.value) } }
     }
 
+    /// A host's labels.
+    private var labels: [Substring] { parts(between: UInt8(ascii: ".")).filter { !$0.isEmpty } }
+
     /// Whether this host is an IP address.
     fileprivate var isAddress: Bool {
-        contains(":") || split(separator: ".").last?.utf8.allSatisfy(\.isDigit) == true
+        contains(":") || labels.last?.utf8.allSatisfy(\.isDigit) == true
     }
 
     /// Whether this domain is shared by many owners, such as "com" and "co.uk". A guess without the list of public suffixes.
     fileprivate var isPublicSuffix: Bool {
-        let labels = split(separator: ".")
         guard labels.count == 2 else { return labels.count < 2 }
         return labels[1].utf8.count == 2 && ["ac", "co", "com", "edu", "gov", "mil", "ne", "net", "or", "org"].contains(labels[0])
     }

@@ -61,12 +61,14 @@ package enum CredentialNames {
     private static func match(_ words: [String]) -> (label: String, strength: Strength)? {
         for count in (1...3).reversed() where count <= words.count {
             let ending = words.suffix(count)
-            if let strength = strengths[ending.joined()] { return (ending.joined(separator: "-"), strength) }
+            let name = ending.joined()
+            if let list = lists.first(where: { $0.names.contains(name) }) { return (ending.joined(separator: "-"), list.strength) }
         }
         return nil
     }
 
-    private static let strengths: [String: Strength] = {
+    /// Of a name in two lists, the first counts.
+    private static let lists: [(strength: Strength, names: Set<String>)] = {
         let keys = """
             app application auth client consumer encryption functions license master server session shared signing subscription unseal webhook \
             write
@@ -76,14 +78,13 @@ package enum CredentialNames {
             assertion secretid authorizationcode samlresponse backupcode confirmationcode devicecode mfacode oobcode recoverycode securitycode \
             verificationcode
             """
-        func words(_ text: String) -> [String] { text.split(separator: " ").map(String.init) }
-        let lists: [(Strength, [String])] = [
+        func words(_ text: String, suffix: String = "") -> Set<String> { Set(text.parts(between: UInt8(ascii: " ")).map { $0 + suffix }) }
+        return [
             (.code, words("pin otp totp passcode cvv cvc cardnumber cardsnumber")), (.password, words("password passwd pwd pw passphrase")),
             (.token, words(tokens)),
-            (.key, words("auth jwt appid session cookie codeverifier codechallenge") + words(keys).map { "\($0)key" }),
+            (.key, words("auth jwt appid session cookie codeverifier codechallenge").union(words(keys, suffix: "key"))),
             (.nonce, words("state nonce")),
         ]
-        return Dictionary(lists.flatMap { strength, names in names.map { ($0, strength) } }) { first, _ in first }
     }()
     /// Words that occur in no other word, unlike "sig" in "design".
     fileprivate static let keywords = [

@@ -5,7 +5,7 @@ import Foundation
 package struct RequestSecrets: Sendable {
     /// By their bytes: as characters, an `é` with one scalar equals one with two.
     private var replacements: [[UInt8]: String] = [:]
-    /// The texts to replace everywhere, the longest first, because a longer one may contain a shorter one.
+    /// The texts, the longest first, because a longer one may contain a shorter one.
     private var texts: [String] = []
     /// The least number of bytes in a text to replace everywhere. A shorter text may occur by chance, and is replaced only as a whole path
     /// segment.
@@ -47,8 +47,7 @@ package struct RequestSecrets: Sendable {
     }
 
     private mutating func sortTexts() {
-        let long = replacements.keys.filter { $0.count >= Self.minimumByteCountInText }.map { String(decoding: $0, as: UTF8.self) }
-        texts = long.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
+        texts = replacements.keys.map { String(decoding: $0, as: UTF8.self) }.sorted { ($1.utf8.count, $0) < ($0.utf8.count, $1) }
     }
 
     /// Returns a URL's path with the secret segments replaced.
@@ -74,17 +73,19 @@ package struct RequestSecrets: Sendable {
     /// Returns the text with all secrets replaced.
     package func redacted(_ text: String) -> String {
         // Not by characters: a combining mark behind a secret would make its last one another.
-        texts.reduce(text) { text, secret in text.replacingOccurrences(of: secret, with: self[secret] ?? "…", options: .literal) }
+        texts.prefix { $0.utf8.count >= Self.minimumByteCountInText }.reduce(text) { text, secret in
+            text.replacingOccurrences(of: secret, with: self[secret] ?? "…", options: .literal)
+        }
     }
 
     var isEmpty: Bool { replacements.isEmpty }
 
     /// The program's secrets, without their escapes.
     package var hiddenTexts: [String] {
-        replacements.filter { $0.value == "…" }.keys.map { String(decoding: $0, as: UTF8.self) }.filter { text in
+        texts.filter { text in
             let plain = text.removingPercentEncoding ?? text
-            return plain.hasSameBytes(as: text) || self[plain] == nil
-        }.sorted()
+            return self[text] == "…" && (plain.hasSameBytes(as: text) || self[plain] == nil)
+        }
     }
 }
 

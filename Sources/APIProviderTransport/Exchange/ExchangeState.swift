@@ -208,13 +208,15 @@ struct ExchangeState {
         guard response.isSuccessful, response.statusCode != 204, !isHead,
             let coding = response.joinedValue(forHTTPHeaderField: "Content-Encoding")?.lowercased(),
             let emptyBodyLengths = Self.emptyBodyLengths[coding],
-            let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ Int($0) })
+            let length = response.joinedValue(forHTTPHeaderField: "Content-Length").flatMap({ $0[...].number })
         else { return nil }
         return length > 0 && !emptyBodyLengths.contains(length) ? URLError(.cannotDecodeRawData) : nil
     }
 
     /// How long an empty body is when it is compressed. An empty gzip that also names a file is longer, and is taken for a truncated body.
-    fileprivate static let emptyBodyLengths = ["gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13]
+    fileprivate static let emptyBodyLengths: [String: ClosedRange<Int64>] = [
+        "gzip": 20...25, "x-gzip": 20...25, "deflate": 2...11, "br": 1...3, "zstd": 9...13,
+    ]
 
     /// Ends the exchange after the network stack has ended by itself. Returns the stack's disposable only to be released outside the lock.
     mutating func complete(_ error: (any Error)?) -> (ending: Ending?, transfer: (any Disposable)?) {

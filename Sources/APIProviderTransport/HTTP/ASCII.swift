@@ -24,6 +24,17 @@ extension StringProtocol {
     }
 }
 
+extension Substring {
+    /// The text before the first byte `mark`, an ASCII character's, and the text after it; `nil` without a mark.
+    func split(at mark: UInt8) -> (Substring, Substring?) {
+        guard let index = utf8.firstIndex(of: mark) else { return (self, nil) }
+        return (self[..<index], self[utf8.index(after: index)...])
+    }
+
+    /// The number in decimal digits; `nil` for another character, such as a sign, and for too large a number.
+    var number: Int64? { utf8.allSatisfy(\.isDigit) ? Int64(self) : nil }
+}
+
 extension NSRange {
     /// The range in `text`; `nil` if nothing was found. `Range(_:in:)` is `nil` within a character, too, as before a combining mark.
     package func indices(in text: String) -> Range<String.Index>? {

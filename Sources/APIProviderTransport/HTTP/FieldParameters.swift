@@ -14,10 +14,8 @@ extension Substring {
             }
         }
         return pieces.map { piece in
-            let parts = piece.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1).map {
-                Substring($0).trimmingCharacters(in: .whitespaces)
-            }
-            return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : "")
+            let (name, value) = piece[...].split(at: UInt8(ascii: "="))
+            return (name.trimmingCharacters(in: .whitespaces).lowercased(), value?.trimmingCharacters(in: .whitespaces) ?? "")
         }
     }
 }

@@ -8,13 +8,13 @@ extension Date {
     ///     not matter.
     ///   - now: The current time. A two-digit year is the last such year at most 50 years after `now`.
     package init?(httpDate text: String, now: Date) {
-        let fields = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+        let fields = text.lowercased().parts(between: UInt8(ascii: " "))
         let (day, month, year, time): (Substring, Substring, Substring, Substring)
         switch fields.count {
         case 6 where fields[0].count == 4 && fields[0].last == "," && fields[3].count == 4 && fields[5] == "gmt":
             (day, month, year, time) = (fields[1], fields[2], fields[3], fields[4])
         case 4 where fields[0].count > 6 && fields[0].last == "," && fields[3] == "gmt":
-            let parts = fields[1].split(separator: "-", omittingEmptySubsequences: false)
+            let parts = fields[1].parts(between: UInt8(ascii: "-"))
             guard parts.count == 3, parts[2].count == 2 else { return nil }
             (day, month, year, time) = (parts[0], parts[1], parts[2], fields[2])
         case 5 where fields[0].count == 3 && fields[4].count == 4:
@@ -23,7 +23,7 @@ extension Date {
             (day, month, year, time) = ("0" + fields[3], fields[1], fields[5], fields[4])
         default: return nil
         }
-        let clock = time.split(separator: ":", omittingEmptySubsequences: false)
+        let clock = time.parts(between: UInt8(ascii: ":"))
         guard let monthIndex = Self.months.firstIndex(of: String(month)), let days = day.number(2), var years = year.number(year.count),
             clock.count == 3, let hours = clock[0].number(2), let minutes = clock[1].number(2), let seconds = clock[2].number(2),
             seconds <= 60
@@ -84,19 +84,19 @@ extension Date {
 extension Substring {
     /// A number with exactly this many digits.
     fileprivate func number(_ digits: Int) -> Int? {
-        count == digits && utf8.allSatisfy(\.isDigit) ? Int(self) : nil
+        utf8.count == digits ? number.map { Int($0) } : nil
     }
 
     /// The number at the start, with this many digits.
     fileprivate func leadingNumber(_ digits: ClosedRange<Int>) -> Int? {
-        let number = utf8.prefix(while: \.isDigit)
-        return digits.contains(number.count) ? Int(Substring(number)) : nil
+        let start = utf8.prefix(while: \.isDigit)
+        return digits.contains(start.count) ? Substring(start).number.map { Int($0) } : nil
     }
 
     /// A time such as `8:49:37`, at the start.
     fileprivate var clock: (Int, Int, Int)? {
-        let parts = utf8.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false).map { Substring($0) }
-        guard parts.count == 3, parts[..<2].allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), let hours = parts[0].leadingNumber(1...2),
+        let parts = parts(between: UInt8(ascii: ":"))
+        guard parts.count >= 3, parts[..<2].allSatisfy({ $0.number != nil }), let hours = parts[0].leadingNumber(1...2),
             let minutes = parts[1].leadingNumber(1...2), let seconds = parts[2].leadingNumber(1...2)
         else { return nil }
         return (hours, minutes, seconds)

@@ -30,11 +30,11 @@ extension HTTPURLResponse {
     /// A 206's bytes, and the whole length, or `nil` if unknown (RFC 9110, section 14.4). `nil` for several parts, each with a range.
     var contentRange: (first: Int64, last: Int64, length: Int64?)? {
         if mediaTypes.contains("multipart/byteranges") { return nil }
-        let parts = joinedValue(forHTTPHeaderField: "Content-Range")?.split(separator: "/", omittingEmptySubsequences: false) ?? []
-        guard let bounds = parts.first.map({ String($0).rangeBounds(after: "bytes ") }), let first = bounds?.first, let last = bounds?.last,
-            first <= last
-        else { return nil }
-        return (first, last, parts.count == 2 ? Int64(parts[1]) : nil)
+        let parts = joinedValue(forHTTPHeaderField: "Content-Range")?.parts(between: UInt8(ascii: "/")) ?? []
+        guard let bounds = parts.first?.rangeBounds(after: "bytes "), let first = bounds.first, let last = bounds.last, first <= last else {
+            return nil
+        }
+        return (first, last, parts.count == 2 ? parts[1].number : nil)
     }
 
     /// Whether a Content-Type names this media type, or there is no Content-Type. A proxy may add another.
@@ -57,7 +57,7 @@ extension HTTPURLResponse {
         while !rest.isEmpty {
             let parameters = rest.takeParameters()
             let type = parameters[0].name
-            let parts = type.split(separator: "/", omittingEmptySubsequences: false)
+            let parts = type.parts(between: UInt8(ascii: "/"))
             guard parts.count == 2, parts.allSatisfy({ String($0).isToken }), type != "*/*" else { continue }
             // Some servers write charset='utf-8', although only double quotes are quotes.
             let charsets = parameters.filter { $0.name == "charset" }.map { $0.value.trimmingCharacters(in: ["'"]) }
@@ -67,7 +67,7 @@ extension HTTPURLResponse {
     }
 
     private var mediaTypes: [String] {
-        let values = joinedValue(forHTTPHeaderField: "Content-Type")?.split(separator: ",") ?? []
+        let values = joinedValue(forHTTPHeaderField: "Content-Type")?.parts(between: UInt8(ascii: ",")) ?? []
         return values.map { String($0).mediaType }.filter { !$0.isEmpty }
     }
 
@@ -75,8 +75,8 @@ extension HTTPURLResponse {
     /// stack may read `1e1` as 1.
     var hasInvalidLength: Bool {
         guard let lengths = joinedValue(forHTTPHeaderField: "Content-Length"), lengths != "\(expectedContentLength)" else { return false }
-        let texts = Set(lengths.split(separator: ",", omittingEmptySubsequences: false).map { $0.trimmingCharacters(in: .whitespaces) })
-        return texts.count > 1 || texts.contains { !$0.utf8.allSatisfy(\.isDigit) || Int64($0) == nil }
+        let numbers = lengths.parts(between: UInt8(ascii: ",")).map { $0.trimmingCharacters(in: .whitespaces)[...].number }
+        return numbers.contains { $0 == nil || $0 != numbers[0] }
     }
 
     /// Whether the body of a download is a part: a 206's, or one with a `Content-Range` in bytes that is not the whole. Some servers
@@ -95,7 +95,7 @@ extension HTTPURLResponse {
     package func isContent(range: String?) -> Bool {
         guard isSuccessful, ![202, 204, 205, 207].contains(statusCode) else { return false }
         guard isPart else { return true }
-        guard let asked = range?.rangeBounds(after: "bytes="), let part = contentRange else { return false }
+        guard let asked = range?[...].rangeBounds(after: "bytes="), let part = contentRange else { return false }
         // A suffix range, such as -500, ends with the content.
         guard let start = asked.first else { return part.last - part.first < asked.last ?? 0 }
         return part.first == start && part.last <= asked.last ?? .max
@@ -122,13 +122,12 @@ extension HTTPURLResponse {
             return value(forHTTPHeaderField: name)?.trimmedFieldValue
         }
         #endif
-        var fields: [(name: String, value: String)] = []
+        var fields: [String: String] = [:]
         for (key, value) in allHeaderFields {
             guard let key = key as? String, key.isField(name), let value = value as? String else { continue }
-            fields.append((key, value.trimmedFieldValue))
+            fields[key] = value.trimmedFieldValue
         }
-        guard fields.count > 1 else { return fields.first?.value }
-        return fields.sorted { $0.name < $1.name }.map(\.value).joined(separator: ", ")
+        return fields.isEmpty ? nil : fields.sortedByName.map(\.value).joined(separator: ", ")
     }
 }
 
@@ -143,21 +142,23 @@ extension URLResponse {
 
 // MARK: - Values
 
-extension String {
+extension Substring {
     /// The numbers on both sides of the hyphen in `bytes=5-9`; `nil` for another form, such as several ranges, or too large a number.
     fileprivate func rangeBounds(after unit: String) -> (first: Int64?, last: Int64?)? {
         guard lowercased().hasPrefix(unit) else { return nil }
-        let ends = dropFirst(unit.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy(\.isDigit) }), ends.contains(where: { !$0.isEmpty }) else { return nil }
-        let numbers = ends.map { Int64($0) }
-        guard zip(ends, numbers).allSatisfy({ $0.isEmpty || $1 != nil }) else { return nil }
-        return (numbers[0], numbers[1])
+        let (first, last) = dropFirst(unit.count).split(at: UInt8(ascii: "-"))
+        guard let last, !(first.isEmpty && last.isEmpty), first.isEmpty || first.number != nil, last.isEmpty || last.number != nil else {
+            return nil
+        }
+        return (first.number, last.number)
     }
+}
 
+extension String {
     /// The bytes that a `Range` requests from `count` bytes (RFC 9110, section 14.1.2), maybe none; `nil` for several ranges or another
     /// unit.
     package func byteRange(of count: Int) -> Range<Int>? {
-        guard let bounds = rangeBounds(after: "bytes=") else { return nil }
+        guard let bounds = self[...].rangeBounds(after: "bytes=") else { return nil }
         // A suffix range, such as -500.
         guard let first = bounds.first else { return count - Int(clamping: min(bounds.last ?? 0, Int64(count)))..<count }
         guard first <= bounds.last ?? .max else { return nil }

@@ -64,7 +64,7 @@ extension String {
         let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
         var text = String(self[..<start])
         for (index, piece) in pieces.enumerated() {
-            let isEscape = piece.count > 1 && piece.prefix(2).allSatisfy(\.isHexDigit)
+            let isEscape = UInt8(hexDigits: piece.prefix(2)) != nil
             text += index == 0 ? "" : isEscape ? "%" : "%25"
             text += String(Substring(piece)).percentEncoded(except: .url)
         }
@@ -119,12 +119,11 @@ extension StringProtocol {
 }
 
 extension UInt8 {
-    fileprivate var isHexDigit: Bool { Character(Unicode.Scalar(self)).isHexDigit }
+    fileprivate var hexDigitValue: UInt8? { Character(Unicode.Scalar(self)).hexDigitValue.map { UInt8($0) } }
 
     /// The byte with two hexadecimal digits.
     fileprivate init?(hexDigits: Substring.UTF8View) {
-        // `init(_:radix:)` takes a sign, too.
-        guard hexDigits.count == 2, hexDigits.allSatisfy(\.isHexDigit) else { return nil }
-        self.init(Substring(hexDigits), radix: 16)
+        guard hexDigits.count == 2, let high = hexDigits.first?.hexDigitValue, let low = hexDigits.last?.hexDigitValue else { return nil }
+        self = high << 4 | low
     }
 }

@@ -12,7 +12,7 @@ extension String {
     /// The text with a space for each control character, line break and bidirectional mark. Other format characters stay: Persian and emoji
     /// need them.
     package var onOneLine: String {
-        let unwanted: Set<Unicode.GeneralCategory> = [.control, .lineSeparator, .paragraphSeparator]
+        let unwanted: [Unicode.GeneralCategory] = [.control, .lineSeparator, .paragraphSeparator]
         return String(
             map { character in
                 let isUnwanted = character.unicodeScalars.contains {

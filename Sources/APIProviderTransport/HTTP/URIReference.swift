@@ -44,11 +44,3 @@ package struct URIReference: Sendable {
         }.joined(separator: "&")
     }
 }
-
-extension Substring {
-    /// The text before the first `mark`, and the text after it; `nil` without a mark.
-    fileprivate func split(at mark: UInt8) -> (Substring, Substring?) {
-        guard let index = utf8.firstIndex(of: mark) else { return (self, nil) }
-        return (self[..<index], self[utf8.index(after: index)...])
-    }
-}

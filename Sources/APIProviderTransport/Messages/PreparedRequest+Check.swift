@@ -26,7 +26,7 @@ extension PreparedRequest {
         for (name, value) in headers { try HTTPHeaders.check(name, value) }
         if body == nil {
             // A server would wait for the body.
-            let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { Int($0) != 0 } ?? false }
+            let name = ["Content-Length", "Transfer-Encoding"].first { headers[$0].map { $0[...].number != 0 } ?? false }
             if let name { throw APIError.invalid("its header \(name) announces a body, but the request has none") }
         }
         isChecked = true
