@@ -90,8 +90,9 @@ struct Connection {
 
     /// - Returns: Whether another request may follow.
     private mutating func send(_ response: ServerResponse) async throws -> Bool {
-        // The rest of a body must not be read as the next request. After an upgrade, NIO reads no request.
-        var isLast = !hasReadBody || !head.isKeepAlive || head.headers.contains(name: "Upgrade")
+        // The rest of a body must not be read as the next request. After an upgrade or a CONNECT, NIO reads no request.
+        let opensTunnel = head.headers.contains(name: "Upgrade") || head.method == .CONNECT
+        var isLast = !hasReadBody || !head.isKeepAlive || opensTunnel
         var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
         let hasBody = head.method != .HEAD && ![204, 304].contains(response.status)
         switch response.body.length {

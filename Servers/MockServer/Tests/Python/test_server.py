@@ -1008,6 +1008,9 @@ class Connections(unittest.TestCase):
             ]:
                 with self.subTest(text=text):
                     answer = server.raw(text, finish=True)
+            # Neither is what stands behind a request for a tunnel.
+            text = server.raw("CONNECT /fast HTTP/1.1\r\nHost: localhost\r\n\r\n" + requests[1] + "\r\n")
+            self.assertEqual((text.count("HTTP/1.1"), text[:13]), (1, "HTTP/1.1 501 "))
                     self.assertNotIn(" 200 ", answer.split("\r\n")[0])
                     self.assertLessEqual(answer.count("HTTP/1.1 "), 1)
             self.assertEqual(server.control("GET", "/health")[0], 200)
