@@ -25,6 +25,7 @@ package struct StubDescription: Decodable, Sendable {
     /// - Throws: A sentence that names the member which is wrong.
     static func read<Value: Decodable>(_ type: Value.Type, _ data: Data) throws -> Value {
         let text: Data
+        guard String(data: data, encoding: .utf8) != nil else { throw ServerError("The stub cannot be read. It is not UTF-8.") }
         do {
             text = try data.quotingJSON { ["json", "jsonContaining"].contains($0.last) && $0.dropLast().allSatisfy { $0 == "response" } }
         } catch { throw ServerError("The stub cannot be read. \(error)") }
@@ -35,7 +36,7 @@ package struct StubDescription: Decodable, Sendable {
     /// - Throws: A sentence that names the member which is wrong.
     func add(to mock: MockURLProtocol.Type, id: Int, _ fixtures: FixtureFolder?) throws -> Stub {
         guard let path else { throw ServerError("The stub has no \"path\".") }
-        guard path.utf8.starts(with: "/".utf8) || path.lowercased().hasPrefix("http") else {
+        guard ["/", "http://", "https://"].contains(where: { path.lowercased().utf8.starts(with: $0.utf8) }) else {
             throw ServerError("The \"path\" of the stub does not begin with a slash.")
         }
         guard let response else { throw ServerError("The stub has no \"response\".") }

@@ -246,6 +246,7 @@ class Stubs(unittest.TestCase):
             for stub, name in [
                 ({"path": "/a", "response": {}, "colour": 1}, '"colour"'), ({"response": {}}, '"path"'), ({"path": "/a"}, '"response"'),
                 ({"path": "a", "response": {}}, '"path"'), ({"path": "/a", "response": {"status": 99}}, '"status"'),
+                ({"path": "http", "response": {}}, '"path"'), ({"path": "https:/a", "response": {}}, '"path"'),
                 ({"path": "/a", "response": {"status": "200"}}, '"status"'), ({"path": "/a", "response": {"body": 1}}, '"body"'),
                 ({"path": "/a", "response": {"json": 1, "text": "a"}}, "more than one"), ({"path": "/a", "response": []}, '"response"'),
                 ({"path": "/a", "response": [{}, {"delai": 1}]}, 'response[1]: "delai"'),
@@ -267,6 +268,9 @@ class Stubs(unittest.TestCase):
                     status, answer = server.control("POST", "/stubs", stub) if stub is not None else server.control("POST", "/stubs", "n")
                     self.assertEqual(status, 400)
                     self.assertIn(name, answer["error"])
+            # Some clients send ISO-8859-1.
+            response, body = server.request("POST", "/__mock/stubs", b'{"path":"/a","response":{"json":"\xe9"}}', {"Content-Type": "application/json"})
+            self.assertEqual((response.status, b"UTF-8" in body), (400, True))
             # However deep it is.
             for text in [b"{", b'{"a":' * 300_000, b"[" * 300_000 + b"]" * 300_000, b'{"path":' * 100_000 + b"1" + b"}" * 100_000]:
                 response, body = server.request("POST", "/__mock/stubs", text, {"Content-Type": "application/json"})
