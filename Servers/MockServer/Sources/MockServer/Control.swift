@@ -32,7 +32,7 @@ actor Control {
         }
     }
 
-    func response(to request: ServerRequest, _ body: Data) -> ServerResponse {
+    func response(to request: ServerRequest, _ body: Data) async -> ServerResponse {
         let path = request.path.dropFirst("/__mock".count).split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         let method = request.method == "HEAD" ? "GET" : request.method
         do {
@@ -49,8 +49,8 @@ actor Control {
                 try start()
             case ("GET", "health", 1): return json(["status": "ok"])
             case ("GET", "openapi.json", 1): return .text(200, OpenAPI.document, type: "application/json")
-            case ("GET", "requests", 1): return try list(mock.requests, parameters)
-            case ("GET", "unmatched", 1): return try list(mock.unmatchedRequests, parameters)
+            case ("GET", "requests", 1): return try await list(mock.requests, parameters)
+            case ("GET", "unmatched", 1): return try await list(mock.unmatchedRequests, parameters)
             case ("DELETE", "requests", 1): mock.forgetRequests()
             case ("GET", "verify", 1): try mock.verify()
             case ("GET", "stubs", 1):
@@ -85,7 +85,9 @@ actor Control {
             + "http://\(request.headers["Host"] ?? ""). GET /__mock/openapi.json describes it."
     }
 
-    private func json(_ value: JSON, status: Int = 200) -> ServerResponse { .text(status, "\(value)", type: "application/json") }
+    private nonisolated func json(_ value: JSON, status: Int = 200) -> ServerResponse {
+        .text(status, "\(value)", type: "application/json")
+    }
 
     // MARK: - Stubs
 
@@ -99,8 +101,8 @@ actor Control {
 
     // MARK: - Requests
 
-    /// The requests without secrets, the oldest first: those with the `path` and the `method` in the query.
-    private func list(_ requests: [ReceivedRequest], _ parameters: [String: [String]]) throws -> ServerResponse {
+    /// The requests without secrets, the oldest first: those with the `path` and the `method` in the query. Others need not wait for it.
+    private nonisolated func list(_ requests: [ReceivedRequest], _ parameters: [String: [String]]) async throws -> ServerResponse {
         let paths = parameters["path"], method = try parameters["method"].map { try Method(checking: $0[0]) }
         guard paths?[0].utf8.starts(with: "/".utf8) != false else { throw ServerError("The \"path\" does not begin with a slash.") }
         let found = requests.filter { request in

@@ -352,6 +352,19 @@ class Stubs(unittest.TestCase):
             server.stub("GET", "/u", {}, query={"a b": "c"})
             self.assertIn("got       a b=d", server.request("GET", "/u?a+b=d")[1].decode())
 
+    def test_a_long_list_of_requests_keeps_nobody_waiting(self):
+        with Server() as server:
+            body = json.dumps([{"id": index, "name": f"n{index}"} for index in range(2000)])
+            for _ in range(20):
+                server.request("POST", "/a", body, {"Content-Type": "application/json"})
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                connection.sendall(b"GET /__mock/requests HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                count = 0
+                while not select.select([connection], [], [], 0)[0]:
+                    self.assertEqual(server.control("GET", "/health")[0], 200)
+                    count += 1
+            self.assertGreater(count, 5)
+
     def test_a_long_body_is_cut(self):
         with Server() as server:
             server.request("POST", "/a", b"a" * 100_000)
