@@ -22,6 +22,8 @@ final class Listener: Sendable {
 
     /// - Throws: A sentence, such as for a port that is taken.
     init(_ options: MockServer.Options, _ handler: MockHandler) async throws {
+        var options = options
+        if options.host?.lowercased() == "localhost" { options.host = nil }
         let host = options.host ?? "127.0.0.1"
         let shown = host.contains(":") ? "[\(host)]" : host
         do { servers = try await Self.listen(options, handler, attempts: options.port == 0 ? 10 : 1) } catch {
@@ -37,10 +39,13 @@ final class Listener: Sendable {
 
     /// - Parameter attempts: A port that is free on 127.0.0.1 may be taken on ::1.
     private static func listen(_ options: MockServer.Options, _ handler: MockHandler, attempts: Int) async throws -> [Server] {
-        let port = Int(options.port)
+        let host = options.host ?? "127.0.0.1"
+        let isName = host.range(of: "^[A-Za-z0-9_.-]*[A-Za-z][A-Za-z0-9_.-]*$", options: .regularExpression) != nil
         // A name stands for all addresses.
-        let address = try? SocketAddress(ipAddress: options.host ?? "127.0.0.1", port: port)
-        let first = try await listen(on: try address ?? SocketAddress(ipAddress: "::", port: port), handler)
+        guard let address = try? SocketAddress(ipAddress: isName ? "::" : host, port: Int(options.port)) else {
+            throw ServerError("\"\(host)\" is no host.")
+        }
+        let first = try await listen(on: address, handler)
         guard options.host == nil else { return [first] }
         // "localhost" may be ::1. A machine without IPv6 has no such address.
         do { return [first, try await listen(on: SocketAddress(ipAddress: "::1", port: first.port), handler)] } catch let error as IOError

@@ -557,6 +557,18 @@ class Files(unittest.TestCase):
         code, _, errors = fails("--host", "192.0.2.1", "--port", 0)
         self.assertEqual((code, "--port" in errors), (1, False))
 
+    def test_localhost_is_this_machine_alone_and_what_is_no_host_is_a_sentence(self):
+        for host in ["localhost", "LocalHost"]:
+            with Server("--host", host) as server:
+                self.assertEqual(server.control("GET", "/health")[0], 200)
+                with self.assertRaises(OSError):
+                    socket.create_connection(("127.0.0.2", server.port), timeout=1)
+        for host in ["", "0", "127.1", "*", "a/b", "a b", "127.0.0.1:80", "[::1]", "http://a"]:
+            code, output, errors = fails("--host", host, "--port", 0)
+            with self.subTest(host=host):
+                self.assertEqual((code, output), (1, ""))
+                self.assertIn(f'"{host}" is no host', errors)
+
     def test_both_signals_end_it_with_0_as_soon_as_it_listens(self):
         def stop(number):
             with Server() as server:
