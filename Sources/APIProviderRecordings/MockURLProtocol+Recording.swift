@@ -3,6 +3,10 @@ public import APIProvider
 @_exported public import APIProviderMocks
 public import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension MockURLProtocol {
     // MARK: - In a test
 
@@ -70,7 +74,12 @@ extension MockURLProtocol {
         to file: URL, editing: @escaping @Sendable (inout RecordedExchange) -> Void, warn: (String) -> Void,
         isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Void
     ) async throws {
-        var recording = Recording(file.deletingPathExtension().lastPathComponent, RecordingOptions(editing: editing), filePath: "")
+        let configuration = URLSessionConfiguration.ephemeral
+        // Each of the programs keeps its own cookies.
+        configuration.httpCookieStorage = nil
+        var recording = Recording(
+            file.deletingPathExtension().lastPathComponent, RecordingOptions(editing: editing),
+            from: URLSessionTransport(configuration: configuration), filePath: "")
         recording.folder = file.deletingLastPathComponent()
         try await withScope(file.lastPathComponent, isolation: isolation) {
             try await recording.run(.record, test: "--record", at: "mock-server", isolation: isolation, warn: warn, operation)

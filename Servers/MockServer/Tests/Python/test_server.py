@@ -626,6 +626,17 @@ class Files(unittest.TestCase):
         with open(file) as recorded:
             self.assertEqual(recorded.read(), content)
 
+    def test_cookies_of_one_client_are_not_sent_for_another_while_recording(self):
+        with Server() as upstream:
+            upstream.stub("GET", "/login", {"headers": {"Set-Cookie": "sid=1; Path=/"}})
+            upstream.stub("GET", "/me", {})
+            with Server(os.path.join(self.folder.name, "new.har"), "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                self.assertEqual(recorder.request("GET", "/login")[0].getheader("Set-Cookie"), "sid=1; Path=/")
+                recorder.request("GET", "/me")
+                recorder.request("GET", "/me", headers={"Cookie": "other=2"})
+            sent = [one["headers"] for one in upstream.control("GET", "/requests?path=/me")[1]["requests"]]
+            self.assertEqual([fields.get("Cookie") for fields in sent], [None, "…"])
+
     def test_what_is_recorded_is_not_lost_at_the_end(self):
         for file in [os.path.join(self.folder.name, "nowhere/a.har"), os.path.join(self.write("a.txt", ""), "a.har"),
                      os.path.dirname(self.write("folder.har/a.txt", ""))]:
@@ -975,6 +986,9 @@ class Connections(unittest.TestCase):
             self.assertEqual(text.count("HTTP/1.1"), 1)
             text = server.raw(requests[1] + "Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n" + requests[1] + "\r\n")
             self.assertEqual((text.count("HTTP/1.1"), text.endswith("fast")), (1, True))
+            # Neither is what stands behind a request for a tunnel.
+            text = server.raw("CONNECT /fast HTTP/1.1\r\nHost: localhost\r\n\r\n" + requests[1] + "\r\n")
+            self.assertEqual((text.count("HTTP/1.1"), text[:13]), (1, "HTTP/1.1 501 "))
 
     def test_a_client_may_finish_sending_before_it_reads(self):
         with Server() as server:
@@ -1037,9 +1051,6 @@ class Connections(unittest.TestCase):
             ]:
                 with self.subTest(text=text):
                     answer = server.raw(text, finish=True)
-            # Neither is what stands behind a request for a tunnel.
-            text = server.raw("CONNECT /fast HTTP/1.1\r\nHost: localhost\r\n\r\n" + requests[1] + "\r\n")
-            self.assertEqual((text.count("HTTP/1.1"), text[:13]), (1, "HTTP/1.1 501 "))
                     self.assertNotIn(" 200 ", answer.split("\r\n")[0])
                     self.assertLessEqual(answer.count("HTTP/1.1 "), 1)
             self.assertEqual(server.control("GET", "/health")[0], 200)
