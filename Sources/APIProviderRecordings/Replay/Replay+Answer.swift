@@ -34,7 +34,9 @@ extension Replay {
         let writer = ResponseWriter(placeholders: placeholders, texts: bindings.texts, elapsed: elapsed)
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
-        if headers["Content-Length"] != nil, exchange.method != "HEAD" { headers["Content-Length"] = "\(body.count)" }
+        // A part that was cut off must not be whole to a client of the port.
+        let isWhole = exchange.failure == nil && exchange.method != "HEAD"
+        if headers["Content-Length"] != nil, isWhole { headers["Content-Length"] = "\(body.count)" }
         if options.isForAnyHost, let origin = URLParts(exchange.url).origin {
             for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }
         }

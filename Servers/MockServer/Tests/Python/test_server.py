@@ -637,6 +637,28 @@ class Files(unittest.TestCase):
             sent = [one["headers"] for one in upstream.control("GET", "/requests?path=/me")[1]["requests"]]
             self.assertEqual([fields.get("Cookie") for fields in sent], [None, "…"])
 
+    def test_an_answer_that_was_cut_off_is_cut_off_in_each_replay(self):
+        def check(server):
+            with self.assertRaises(http.client.IncompleteRead) as error:
+                server.request("GET", "/cut")
+            self.assertEqual((error.exception.partial, error.exception.expected), (b"half", 96))
+            # This client leaves.
+            with socket.create_connection(("127.0.0.1", server.port), timeout=30) as connection:
+                connection.sendall(b"GET /left HTTP/1.1\r\nHost: localhost\r\n\r\n")
+                text = b""
+                while b"data: a" not in text:
+                    text += connection.recv(1000)
+                self.assertIn(b"Content-Length: 9000\r\n", text)
+
+        file = os.path.join(self.folder.name, "new.har")
+        with Server() as upstream:
+            upstream.stub("GET", "/cut", {"text": "half", "headers": {"Content-Length": "100"}})
+            upstream.stub("GET", "/left", {"events": ["a"] * 1000, "delay": 0.05, "headers": {"Content-Length": "9000"}})
+            with Server(file, "--record", f"http://127.0.0.1:{upstream.port}") as recorder:
+                check(recorder)
+        with Server(file) as server:
+            check(server)
+
     def test_what_is_recorded_is_not_lost_at_the_end(self):
         for file in [os.path.join(self.folder.name, "nowhere/a.har"), os.path.join(self.write("a.txt", ""), "a.har"),
                      os.path.dirname(self.write("folder.har/a.txt", ""))]:
