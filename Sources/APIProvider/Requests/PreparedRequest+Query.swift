@@ -32,7 +32,7 @@ extension URL {
     /// The query items, each with the original text.
     fileprivate var queryItems: [(text: String, item: URLQueryItem)] {
         guard let query = URIReference(absoluteString).query, !query.isEmpty else { return [] }
-        return query.split(separator: "&", omittingEmptySubsequences: false).map { text in
+        return query.parts(between: UInt8(ascii: "&")).map { text in
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(\.formDecoded)
             return (String(text), URLQueryItem(name: parts[0], value: parts.count > 1 ? parts[1] : nil))
         }

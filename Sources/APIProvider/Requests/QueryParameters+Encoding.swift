@@ -14,7 +14,7 @@ extension QueryParameters {
             throw fail("A query needs named members.")
         }
         self.init([URLQueryItem]())
-        for (name, member) in members.sorted(by: { $0.key < $1.key }) {
+        for (name, member) in members.inOrder() {
             for element in member.array ?? [member] where !element.isNull {
                 guard element.array == nil, element.object == nil else {
                     throw fail("The member \(name) is neither a value nor a list of values, so a query cannot contain it.")

@@ -106,7 +106,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Sendable {
 
         /// Appends `segments`, separated by slashes: `"/repos/\(path: "apple/swift")/issues"`. An empty segment makes the request invalid.
         public mutating func appendInterpolation(path segments: some CustomStringConvertible) {
-            let parts = segments.description.split(separator: "/", omittingEmptySubsequences: false)
+            let parts = segments.description.parts(between: UInt8(ascii: "/"))
             if parts.contains(where: \.isEmpty), !segments.description.isEmpty {
                 problem = problem ?? "the path interpolated after \"\(redacted)\" has an empty segment; it must not begin or end in a slash"
             }
@@ -155,7 +155,7 @@ extension RequestPath {
         if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {
             return "\(path) is a URL; write .url(_:) for a whole URL"
         }
-        let pieces: [Substring] = literal.split(separator: "%", omittingEmptySubsequences: false)
+        let pieces = literal.parts(between: UInt8(ascii: "%"))
         let escape = pieces.dropFirst().map { $0.prefix(2) }.first { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
         guard let escape else { return nil }
         return "\(path) has the escape \"%\(escape)\"; write plain text, which is escaped for you, or .url(_:) for a whole URL"

@@ -98,7 +98,7 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
         private let pages: Pages
         private var position = Position.start
-        private var requested: Set<PageKey> = []
+        private var requested: Set<String> = []
         /// The number of sign-outs at the first page's request.
         private var signOutCount: Int?
 
@@ -113,10 +113,10 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
             guard var endpoint = try endpoint(after: last) else { return nil }
             signOutCount = signOutCount ?? SignOutCounter.current
             endpoint.configuration.signOutCount = signOutCount
-            let (sent, name) = (Locked<PageKey?>(nil), "\(endpoint)")
+            let (sent, name) = (Locked<String?>(nil), "\(endpoint)")
             // Compared as built by the provider, because `adapting` may set the difference between pages.
             let unrepeated = endpoint.adapting { [requested] request in
-                let key = PageKey(request)
+                let key = request.pageKey
                 guard !requested.contains(key) else {
                     throw APIError.invalid(
                         "the page \(name) has been requested before, so the list would have no end; return nil after the last page")
@@ -141,15 +141,11 @@ public struct Pages<Page: Sendable>: AsyncSequence, Sendable {
 
 // MARK: - Repeated pages
 
-/// The parts of a request that distinguish pages.
-private struct PageKey: Hashable {
-    private let method: HTTPMethod
-    private let url: String
-    private let headers: HTTPHeaders
-    private let body: Data
-
-    init(_ request: PreparedRequest) {
-        (method, url, headers) = (request.method, request.url.absoluteString, request.headers)
-        body = request.body?.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } } ?? Data()
+extension PreparedRequest {
+    /// The parts of the request that distinguish pages. Only in ASCII, equal strings have equal bytes.
+    fileprivate var pageKey: String {
+        let fields = headers.dictionary.sortedByName.map { "\($0.name.lowercased()): \($0.value.escapedAsValue)" }
+        let body = body?.pieces.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } } ?? Data()
+        return (["\(method) \(url.absoluteString)"] + fields + [body.base64EncodedString()]).joined(separator: "\n")
     }
 }

@@ -52,7 +52,7 @@ extension APIResponse {
         var values: [String: String] = [:]
         // A challenge's first parameter follows the scheme.
         while !rest.isEmpty {
-            for (name, value) in rest.takeParameters() { values[name.split(separator: " ").last.map(String.init) ?? ""] = value }
+            for (name, value) in rest.takeParameters() { values[String(name.parts(between: UInt8(ascii: " ")).last ?? "")] = value }
         }
         return [values["error"], values["error_description"]].compactMap { $0 }.joined(separator: ": ").nonblank
     }

@@ -61,12 +61,12 @@ extension String {
     /// components but the authority, which `URL(string:)` encodes correctly.
     @_spi(Transports) public var escapedAsURL: String {
         let start = endOfAuthority
-        let pieces = self[start...].utf8.split(separator: UInt8(ascii: "%"), omittingEmptySubsequences: false)
+        let pieces = self[start...].parts(between: UInt8(ascii: "%"))
         var text = String(self[..<start])
         for (index, piece) in pieces.enumerated() {
-            let isEscape = UInt8(hexDigits: piece.prefix(2)) != nil
+            let isEscape = UInt8(hexDigits: piece.utf8.prefix(2)) != nil
             text += index == 0 ? "" : isEscape ? "%" : "%25"
-            text += String(Substring(piece)).percentEncoded(except: .url)
+            text += String(piece).percentEncoded(except: .url)
         }
         return text
     }

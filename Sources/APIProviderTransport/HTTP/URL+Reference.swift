@@ -12,7 +12,7 @@ extension URL {
     var dotSegment: Substring? {
         let text = absoluteString
         guard text.withCString({ strstr($0, "/.") ?? strstr($0, "/%2") }) != nil else { return nil }
-        return URIReference(text).path.split(separator: "/").first {
+        return URIReference(text).path.parts(between: UInt8(ascii: "/")).first {
             [".", ".."].contains($0.replacingOccurrences(of: "%2e", with: ".", options: [.literal, .caseInsensitive]))
         }
     }

@@ -8,7 +8,7 @@ extension APIResponse {
     public func retryAfter(now: Date = Date()) -> TimeInterval? {
         guard let text = value(forHTTPHeaderField: "Retry-After") else { return nil }
         let sent = value(forHTTPHeaderField: "Date").flatMap { Date(httpDate: $0, now: now) } ?? now
-        let parts = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        let parts = text.parts(between: UInt8(ascii: ",")).map { $0.trimmingCharacters(in: .whitespaces) }
         // A date contains a comma.
         let texts = parts + zip(parts, parts.dropFirst()).map { "\($0), \($1)" }
         return texts.compactMap { $0.delaySeconds ?? Date(httpDate: $0, now: now)?.timeIntervalSince(sent) }.max()
