@@ -34,9 +34,10 @@ extension Replay {
         let writer = ResponseWriter(placeholders: placeholders, texts: bindings.texts, elapsed: elapsed)
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
-        // A part that was cut off must not be whole to a client of the port.
-        let isWhole = exchange.failure == nil && exchange.method != "HEAD"
-        if headers["Content-Length"] != nil, isWhole { headers["Content-Length"] = "\(body.count)" }
+        if let length = headers["Content-Length"], exchange.method != "HEAD" {
+            // A part that was cut off must not be whole to a client of the port.
+            headers["Content-Length"] = "\(exchange.failure == nil ? body.count : max(Int(length) ?? 0, body.count + 1))"
+        }
         if options.isForAnyHost, let origin = URLParts(exchange.url).origin {
             for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }
         }

@@ -36,16 +36,22 @@ package final class DownloadHandoff: Sendable {
     /// Returns `nil` for an ordinary download.
     func beginAttempt() -> Single<(KeptFolder?, HTTPHeaders?)>? {
         guard let (endpoint, destination, queue) = resuming else { return nil }
-        return Single.deferred { [self] in
-            // A middleware that has a whole file and asks again did not accept the file.
-            if hasFile { judge(isAccepted: false) }
-            leave()
-            if state.withLock(\.isEnded) { throw URLError(.cancelled) }
-            let folder = try APIError.wrappingDestinationError { try KeptFolder.open(for: destination, endpoint: endpoint) }
-            state.withLock { $0.kept = folder }
-            return .just((folder, folder?.openRest()))
+        return .create { [self] observer in
+            // Nothing else runs on this queue, not even a teardown: that may end another request, which waits for the queue.
+            queue.async { [self] in
+                // A middleware that has a whole file and asks again did not accept the file.
+                if hasFile { judge(isAccepted: false) }
+                leave()
+                let attempt = Result {
+                    if state.withLock(\.isEnded) { throw URLError(.cancelled) }
+                    let folder = try APIError.wrappingDestinationError { try KeptFolder.open(for: destination, endpoint: endpoint) }
+                    state.withLock { $0.kept = folder }
+                    return (folder, folder?.openRest())
+                }
+                DispatchQueue.global().async { observer(attempt) }
+            }
+            return Disposables.create()
         }
-        .subscribe(on: ConcurrentDispatchQueueScheduler(queue: queue)).observe(on: ConcurrentDispatchQueueScheduler(queue: .global()))
     }
 
     /// After an accepted response, nothing needs to stay. After a refused one, a whole file does not stay.
@@ -54,17 +60,25 @@ package final class DownloadHandoff: Sendable {
     /// Each download that goes on holds descriptors from its beginning, and a Mac's app has 256. Dispatch on Linux ends a process without
     /// a free one.
     private static let limiter = RequestLimiter(limit: 32)
+    /// The destinations of running and waiting requests.
+    private static let destinations = Locked<Set<String>>([])
 
     /// Runs the whole request, and then leaves the folder: unless accepted, the bytes stay for another request. A download that goes on may
-    /// have to wait for others.
+    /// have to wait for others, but not for one to the same file.
     package func running<Value>(_ request: Single<Value>) -> Single<Value> {
-        guard let queue = resuming?.queue else { return request }
-        return Self.limiter.running { [self] in
-            request.finally { [self] isDisposed in
-                state.withLock { $0.isEnded = true }
-                // A dispose waits for no disk.
-                if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
+        guard let (_, destination, queue) = resuming else { return request }
+        return .deferred { [self] in
+            guard Self.destinations.withLock({ $0.insert(destination.path).inserted }) else {
+                return try APIError.wrappingDestinationError { throw CocoaError.goingOn(destination) }
             }
+            return Self.limiter.running { [self] in
+                request.finally { [self] isDisposed in
+                    state.withLock { $0.isEnded = true }
+                    // A dispose waits for no disk.
+                    if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
+                }
+            }
+            .finally { _ in Self.destinations.withLock { _ = $0.remove(destination.path) } }
         }
     }
 

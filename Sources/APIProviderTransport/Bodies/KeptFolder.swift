@@ -83,7 +83,7 @@ package final class KeptFolder: Sendable {
             // Another user may hold the lock of a folder of theirs.
             guard fstat(descriptor, &status) == 0, status.st_uid == geteuid() else { return nil }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                if errno == EWOULDBLOCK { throw CocoaError.writing(destination, .fileLocking, "another download to it is going on") }
+                if errno == EWOULDBLOCK { throw CocoaError.goingOn(destination) }
                 rmdir(target.keptFolder)
                 return nil
             }

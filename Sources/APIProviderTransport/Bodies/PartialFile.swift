@@ -136,8 +136,10 @@ package final class PartialFile: Sendable {
             if state.isMoved { return }
             // By now, something else may be there.
             _ = try Target.mode(of: target.path, for: destination)
-            // In a folder that was left, the file is another download's.
-            if folder != nil, state.descriptor == nil { throw URLError(.cancelled) }
+            // In a folder that was left, and where locks do not reach other machines, the name may be another download's.
+            if let folder, state.descriptor.flatMap({ Self.status(of: $0, at: state.name, in: folder) }) == nil {
+                throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
+            }
             guard renameat(folder ?? AT_FDCWD, state.name, AT_FDCWD, target.path) == 0 else {
                 if errno != ENOENT { throw CocoaError.writing(destination, errno) }
                 throw CocoaError.writing(destination, .fileNoSuchFile, "its partial file is no longer there")
@@ -157,9 +159,9 @@ package final class PartialFile: Sendable {
     }
 
     /// An open file's status; `nil` if the file at `path` was moved or removed.
-    static func status(of descriptor: Int32, at path: String) -> stat? {
+    static func status(of descriptor: Int32, at path: String, in folder: Int32 = AT_FDCWD) -> stat? {
         var (opened, named) = (stat(), stat())
-        guard fstat(descriptor, &opened) == 0, lstat(path, &named) == 0, named.st_ino == opened.st_ino,
+        guard fstat(descriptor, &opened) == 0, fstatat(folder, path, &named, AT_SYMLINK_NOFOLLOW) == 0, named.st_ino == opened.st_ino,
             named.st_dev == opened.st_dev
         else { return nil }
         return opened
@@ -243,6 +245,8 @@ extension CocoaError {
             }
         return writing(file, code, reason)
     }
+
+    static func goingOn(_ file: URL) -> CocoaError { writing(file, .fileLocking, "another download to it is going on") }
 
     static func writing(_ file: URL, _ code: CocoaError.Code, _ reason: String) -> CocoaError {
         let place = file.isFileURL ? file.path : file.redacted

@@ -47,7 +47,7 @@ package enum CredentialNames {
 
     private static func find(_ name: String) -> (label: String, strength: Strength)? {
         var words = words(of: name)
-        while words.count > 1, endings.contains(words[words.count - 1]) { words.removeLast() }
+        while let last = words.last, endings.contains(last) { words.removeLast() }
         guard let last = words.last else { return nil }
         // Other names ending in "key", such as `sortKey` and `Idempotency-Key`, are no credentials.
         if words == ["key"] || words == ["x", "key"] { return ("key", .key) }

@@ -45,6 +45,19 @@ struct PartialFileTests: DownloadSuite {
         #expect(server.requests.count == 1)
     }
 
+    @Test("A second request to the same file fails at once also while the first one waits for other downloads")
+    func twoWaiting() async throws {
+        let (provider, bag) = (DefaultAPIProvider(transport: SilentTransport()), DisposeBag())
+        let url = try #require(URL(string: "https://a.example"))
+        func download(to name: String) -> Single<URL> {
+            provider.request(Endpoint(.get, .url(url), downloadingTo: folder.url(name)).resuming())
+        }
+        for number in 0..<40 { download(to: "\(number)").subscribe().disposed(by: bag) }
+        download(to: "file").subscribe().disposed(by: bag)
+        let error = await #expect(throws: APIError.self) { try await download(to: "file").value }
+        #expect(error?.description.contains("another download to it is going on") == true, "\(error as Any)")
+    }
+
     @Test("If somebody removes the hidden folder meanwhile, the request fails, and the next one gets the file")
     func removedMeanwhile() async throws {
         let (arrived, goOn) = (Signals<Void>(), DispatchSemaphore(value: 0))
@@ -267,4 +280,9 @@ struct PartialFileTests: DownloadSuite {
         #expect(try Data(contentsOf: destination) == Data("old".utf8))
         #expect(throws: CocoaError.self) { try Endpoint.removePartialDownload(for: folder.url("none/file")) }
     }
+}
+
+/// A transport of an app whose requests never end.
+private struct SilentTransport: Transport {
+    func send(_ request: PreparedRequest) -> Single<APIResponse> { .never() }
 }

@@ -29,7 +29,7 @@ struct ServerResponse: Sendable {
     var status: Int
     /// A name may be there several times.
     var headers: [(name: String, value: String)] = []
-    /// Not sent with a 204 or a 304, nor to a HEAD, which gets the length that a GET would have.
+    /// Not sent with a 204 or a 304, nor to a HEAD, which gets its length.
     var body = Body.data(Data())
 
     /// An answer with a sentence, or with a text of another type.

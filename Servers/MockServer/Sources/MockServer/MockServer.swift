@@ -21,8 +21,8 @@ public final class MockServer: Sendable {
     public struct Options: Sendable {
         /// The port. 0, the default, takes any free port.
         public var port: UInt16 = 0
-        /// An IP address of this machine to listen on, or a name of this machine, to listen on all of its addresses. By default, only
-        /// programs of this machine can connect.
+        /// An IP address of this machine to listen on, or a name of this machine, to listen on all of its addresses. By default, and with
+        /// `localhost`, only programs of this machine can connect.
         public var host: String?
         /// The origins of web pages that may send requests, such as `https://app.example.com`. Pages of this machine always may.
         public var allowedOrigins: Set<String> = []

@@ -13,7 +13,8 @@ struct Arguments {
         add stubs by POST /__mock/stubs; GET /__mock/openapi.json describes that.
 
           --port N             the port, 8080 by default; 0 takes any free port
-          --host HOST          an IP address of this machine, or a name of it for all addresses; by default only this machine can connect
+          --host HOST          an IP address of this machine, or a name of it for all addresses; without it, or with localhost, only
+                               this machine can connect
           --origin URL         the origin that is served, where a recording has several
           --allow-origin URL   an origin whose web pages may send requests, too
           --replace-origin     replaces the served origin in textual bodies, too
