@@ -65,8 +65,12 @@ struct Bindings: Sendable {
     private var taken: Set<[UInt8]> = []
     /// The placeholders that a response had before a request gave them a text: the app may send them back.
     private var shown: Set<String> = []
+    /// The secrets of another program's file. Its responses have them: the app may send them back.
+    private let recorded: [String: String]
+    /// The number of placeholders with another text than the recorded one.
+    private(set) var otherCount = 0
 
-    init(_ placeholders: Placeholders) { self.placeholders = placeholders }
+    init(_ placeholders: Placeholders, recorded: [String: String] = [:]) { (self.placeholders, self.recorded) = (placeholders, recorded) }
 
     mutating func show(_ exchange: RecordedExchange) {
         // A body may be large.
@@ -77,7 +81,12 @@ struct Bindings: Sendable {
 
     /// Returns whether the placeholder may stand for the text, which becomes the placeholder's text.
     mutating func bind(_ text: String, to placeholder: String, isFree: Bool) -> Bool {
-        if shown.contains(placeholder), text.hasSameBytes(as: placeholder) { return true }
+        // A response has no other text for a short number.
+        if shown.contains(placeholder) || placeholder.utf8.count < 8, text.hasSameBytes(as: placeholder) { return true }
+        if recorded[placeholder]?.decodingEscapes.hasSameBytes(as: text.decodingEscapes) == true {
+            if isFree { texts[placeholder] = texts[placeholder] ?? text }
+            return true
+        }
         if let known = texts[placeholder] {
             // One place may need escapes that another does not.
             let (known, text) = (known.decodingEscapes, text.decodingEscapes)
@@ -90,6 +99,7 @@ struct Bindings: Sendable {
         if label == "state" || label == "nonce", !text.looksRandom { return false }
         if text.utf8.count >= 8, !taken.insert(Array("\(label) \(text)".utf8)).inserted { return false }
         texts[placeholder] = text
+        otherCount += recorded[placeholder] == nil ? 0 : 1
         return true
     }
 }

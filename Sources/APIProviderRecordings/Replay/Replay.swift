@@ -44,6 +44,7 @@ struct Replay: Sendable {
             let replacer = SecretReplacer(entries.map(\.exchange), options)
             for index in entries.indices { entries[index].exchange = replacer.exchanges[index] }
             self.init(entries, replacer.placeholders, options)
+            bindings = Bindings(placeholders, recorded: Dictionary(replacer.secrets.map { ($0.placeholder, $0.text) }) { $1 })
         }
     }
 
@@ -79,7 +80,7 @@ struct Replay: Sendable {
         fileprivate let queue: Int
         fileprivate let bindings: Bindings
         /// The least is the best: the number of placeholders with a first text (but for cookies, which may be set at any moment), another
-        /// host, other conditions, other cookies, a used entry, and then the first unused or the last used entry.
+        /// host, other conditions, other cookies or texts, a used entry, and then the first unused or the last used entry.
         fileprivate let rank: (Int, Int, Int, Int, Int, Int)
     }
 
@@ -122,8 +123,8 @@ struct Replay: Sendable {
         return Choice(
             number: queue.next, queue: number, bindings: bindings,
             rank: (
-                bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherConditions ? 1 : 0, hasOtherCookies ? 1 : 0,
-                queue.isUsedUp ? 1 : 0, queue.isUsedUp ? -queue.next : queue.next
+                bindings.texts.count - count, hasOtherHost ? 1 : 0, hasOtherConditions ? 1 : 0,
+                hasOtherCookies ? .max : bindings.otherCount, queue.isUsedUp ? 1 : 0, queue.isUsedUp ? -queue.next : queue.next
             ))
     }
 

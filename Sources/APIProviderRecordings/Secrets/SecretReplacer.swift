@@ -28,7 +28,7 @@ struct SecretReplacer {
     let messages: [Message]
 
     /// - Parameters:
-    ///   - options: Another program's secrets from responses stay, and no such file is refused.
+    ///   - options: Another program's responses stay as they are, and no such file is refused.
     ///   - environment: Variables with secrets, maybe.
     init(_ exchanges: [RecordedExchange], _ options: RecordingOptions, environment: [String: String] = [:]) {
         let exchanges = exchanges.map(options.stored)
@@ -38,7 +38,8 @@ struct SecretReplacer {
         findSecrets(environment)
         check = SecretCheck(secrets.map { $0.reach == .named ? "" : $0.text })
         setPlaceholders()
-        for number in messages.indices {
+        // Another program's file answers with the data that it holds.
+        for number in messages.indices where !(options.isFromOtherProgram && messages[number].isResponse) {
             let message = replaced(number)
             message.write(to: &self.exchanges[message.exchange])
             if !options.isFromOtherProgram { refuseSecrets(in: message, number) }
