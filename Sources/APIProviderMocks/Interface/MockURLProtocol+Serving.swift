@@ -35,11 +35,10 @@ extension MockURLProtocol {
         }
     }
 
-    /// The number of requests answered by `stub`.
-    @_spi(Serving) public static func useCount(of stub: Stub) -> Int {
-        scope.contents.withLock { contents in
-            contents.stubs.firstIndex { $0.id == stub.id }.map { contents.uses[$0] } ?? 0
-        }
+    /// The numbers of requests answered by each of `stubs`.
+    @_spi(Serving) public static func useCounts(of stubs: [Stub]) -> [Int] {
+        let counts = scope.contents.withLock { Dictionary(zip($0.stubs.map(\.id), $0.uses)) { first, _ in first } }
+        return stubs.map { counts[$0.id] ?? 0 }
     }
 }
 

@@ -77,7 +77,7 @@ struct ScopeProofTests {
             MockURLProtocol.remove(stubs[1])
             try await mocked.request(Endpoint<Void>(.get, "/0")).value
             try MockURLProtocol.verify()
-            #expect(stubs.map(MockURLProtocol.useCount) == [1, 0, 1])
+            #expect(MockURLProtocol.useCounts(of: stubs) == [1, 0, 1])
             await #expect(throws: APIError.self) { try await mocked.request(Endpoint<Void>(.get, "/1")).value }
         }
     }

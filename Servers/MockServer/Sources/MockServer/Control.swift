@@ -54,8 +54,8 @@ actor Control {
             case ("DELETE", "requests", 1): mock.forgetRequests()
             case ("GET", "verify", 1): try mock.verify()
             case ("GET", "stubs", 1):
-                let shown = stubs.map { id, stub -> JSON in
-                    ["id": JSON(id), "stub": JSON("\(stub)"), "uses": JSON(mock.useCount(of: stub))]
+                let shown = zip(stubs, mock.useCounts(of: stubs.map(\.stub))).map { item, count -> JSON in
+                    ["id": JSON(item.id), "stub": JSON("\(item.stub)"), "uses": JSON(count)]
                 }
                 return json(["stubs": JSON(shown)])
             case ("POST", "stubs", 1):

@@ -1172,6 +1172,23 @@ class Connections(unittest.TestCase):
             answers = server.raw((head + "\r\n" + stub) * 10_000 + last)
             self.assertEqual((answers.count("HTTP/1.1 201"), answers.count("HTTP/1.1 400")), (10_000, 1))
 
+    def test_ten_times_as_many_stubs_are_listed_in_ten_times_as_long(self):
+        with Server() as small, Server() as large:
+            stub = json.dumps({"path": "/a", "response": {}})
+            head = f"POST /__mock/stubs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(stub)}\r\n"
+            last = head + "Connection: close\r\n\r\n" + stub
+
+            def seconds(server):
+                begun = time.monotonic()
+                server.control("GET", "/stubs")
+                return time.monotonic() - begun
+
+            for server, count in [(small, 1_000), (large, 10_000)]:
+                server.raw((head + "\r\n" + stub) * (count - 1) + last)
+                self.assertEqual(len(server.control("GET", "/stubs")[1]["stubs"]), count)
+            # With a search in all stubs for each, it is a hundred times. Whatever else runs on this machine may slow down a part of these.
+            self.assertLess(min(seconds(large) / seconds(small) for _ in range(5)), 30)
+
 
 if __name__ == "__main__":
     unittest.main()
