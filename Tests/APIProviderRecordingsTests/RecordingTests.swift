@@ -154,7 +154,7 @@ struct RecordingTests {
         try await test.run(.record, from: server { _ in "[1]" }) { _ = try await $0.text(.get, "/a") }
         let old = try test.text
         try await test.run(.record, from: server { _ in "[2]" }, hasFailed: true) { _ = try await $0.text(.get, "/a") }
-        #expect(test.warnings.entries.last == "session.har was not written, because the test has failed.")
+        #expect(test.warnings.entries.last == "session.har was not written, because session() has failed.")
         let sentences = [
             await error { _ in },
             await error {

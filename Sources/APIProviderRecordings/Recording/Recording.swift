@@ -85,7 +85,7 @@ package struct Recording: Sendable {
         let result: Result<R, any Error>
         do { result = .success(try await operation()) } catch { result = .failure(error) }
         guard case .success(let value) = result, !hasFailed() else {
-            if mode == .record { warn("\(fileName) was not written, because the test has failed.") }
+            if mode == .record { warn("\(fileName) was not written, because \(test) has failed.") }
             return try result.get()
         }
         var exchanges = recorder?.exchanges ?? []

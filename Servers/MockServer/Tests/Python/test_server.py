@@ -667,6 +667,9 @@ class Files(unittest.TestCase):
                 self.assertEqual((code, output), (1, ""))
                 self.assertIn("cannot be written", errors)
         with Server() as upstream:
+            code, output, errors = fails(os.path.join(self.folder.name, "a.har"), "--record", "http://127.0.0.1:9", "--port", upstream.port)
+            self.assertEqual((code, output), (1, ""))
+            self.assertIn("a.har was not written, because --record has failed.", errors)
             upstream.stub("GET", "/a", {"text": "a"})
             upstream.stub("GET", "/closed", {"fault": "close"})
             origin = f"http://127.0.0.1:{upstream.port}"
