@@ -39,7 +39,10 @@ struct QueryOfRequestTests {
 
     @Test("A query that is set to itself leaves the URL as it is", arguments: ["/a?", "/a?&", "/a?a==&=b&%zz", "/?#?a=b", "/a?q=a+b%20c"])
     func unchanged(url: String) {
-        #expect(changed(url) { $0 = QueryParameters(Array($0)) } == changed(url) { _ in })
+        let request = PreparedRequest("GET", "https://api.example.com\(url)")
+        var same = request
+        same.query = QueryParameters(Array(request.query))
+        #expect(same.url.absoluteString == request.url.absoluteString)
     }
 
     @Test("Random items read back as they were set", arguments: RoundTripTests.seeds)

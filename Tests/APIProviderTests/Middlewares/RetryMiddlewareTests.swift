@@ -165,12 +165,12 @@ struct RetryMiddlewareTests {
 
     @Test("An endpoint's policy replaces the middleware's")
     func policies() async throws {
-        let policy = RetryPolicy(baseDelay: .nanoseconds(0), statuses: [418], methods: [.post])
+        let policy = RetryPolicy(baseDelay: .nanoseconds(0), statuses: [418], methods: [.get])
         for (own, status, replacing, count) in [(RetryPolicy(), 503, .never, 1), (.never, 418, policy, 2)]
             as [(RetryPolicy, Int, RetryPolicy, Int)]
         {
             let answers = Answers(.status(status), .status(200))
-            let endpoint = Endpoint<Void>(.post, "").validating { _ in }.option(\.retryPolicy, replacing)
+            let endpoint = Endpoint<Void>(.get, "").validating { _ in }.option(\.retryPolicy, replacing)
             try await answers.provider(RetryMiddleware(own)).request(endpoint).value
             #expect(answers.requests.count == count)
         }
