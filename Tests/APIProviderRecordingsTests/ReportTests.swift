@@ -16,24 +16,24 @@ struct ReportTests {
         return try #require(#expect(throws: Replay.Failure.self) { try replay.entry(for: sent).get() })
     }
 
-    @Test("It names the nearest entries, the one with the fewest lines that differ first, and shows four lines of each")
+    @Test("It names the three nearest entries, the one with the fewest lines that differ first, and shows four lines of each")
     func nearest() throws {
-        let entries = ["a=1&b=2&c=3", "a=1&x=9&y=9&z=9&w=9", "a=1&b=2&d=4&e=5"].enumerated().map {
-            exchange("GET", "https://a.example/?\($1)", at: $0)
-        }
-        let report = try failure(entries[0], entries[1], entries[2], sending: exchange("GET", "https://a.example/?a=1&b=2")).description
+        let queries = ["a=1&b=2&c=3", "p=9&q=9&r=9&s=9&t=9", "a=1&x=9&y=9&z=9&w=9", "a=1&b=2&d=4&e=5"]
+        let entries = queries.enumerated().map { exchange("GET", "https://a.example/?\($1)", at: $0) }
+        let sent = exchange("GET", "https://a.example/?a=1&b=2")
+        let report = try failure(entries[0], entries[1], entries[2], entries[3], sending: sent).description
         #expect(
             report == """
-                None of the 3 entries of the recording answers it. The nearest:
+                None of the 4 entries of the recording answers it. The nearest:
 
                     GET https://a.example/ (session.har: log.entries[0])
                     query c: expected "3", got nothing
 
-                    GET https://a.example/ (session.har: log.entries[2])
+                    GET https://a.example/ (session.har: log.entries[3])
                     query d: expected "4", got nothing
                     query e: expected "5", got nothing
 
-                    GET https://a.example/ (session.har: log.entries[1])
+                    GET https://a.example/ (session.har: log.entries[2])
                     query b: expected nothing, got "2"
                     query w: expected "9", got nothing
                     query x: expected "9", got nothing
