@@ -55,6 +55,11 @@ struct SecretTests {
                 #"{"message":"Bearer abc123DEF has expired","k":"hf_xVgKlMnOpQrStUvWxYzAbCdEfGhIjKlMnO"}"#,
                 #"{"message":"Bearer abc123DEF has expired","k":"key-0001"}"#
             ),
+            // Around a secret that is known, only the secret is replaced.
+            (
+                #"{"access_token":"Zq81kdPq02LmsX9a","note":"Bearer Zq81kdPq02LmsX9a/v2 has expired"}"#,
+                #"{"access_token":"token-001","note":"Bearer token-001/v2 has expired"}"#
+            ),
             // Words that begin as credentials do.
             (
                 #"{"plan":"Basic Subscription","hint":"Bearer Authentication","o":"Subscription ends"}"#,
@@ -206,6 +211,26 @@ struct SecretTests {
         let recording = NewRecording([exchange(headers: ["Authorization": header], answer: #"{"login":"octocat","echo":"s3cretWord"}"#)])
         #expect(recording.replacer.exchanges[0].headers["Authorization"] == "Basic user-001:password-001")
         #expect(recording.answer() == #"{"login":"octocat","echo":"password-001"}"#)
+    }
+
+    @Test("User and password of Basic authentication have a placeholder each, also if both together are a secret elsewhere")
+    func basicOfToken() throws {
+        func request(_ credential: String) -> RecordedExchange {
+            sending("{\"token\":\"\(credential)\"}", headers: ["Authorization": "Basic \(Data(credential.utf8).base64EncodedString())"])
+        }
+        let recording = NewRecording([request("Zq81kdPq02LmsX9a:s3cretWord9")])
+        #expect(recording.replacer.exchanges[0].headers["Authorization"] == "Basic user-001:password-001")
+        #expect(recording.body() == #"{"token":"token-001"}"#)
+        var replay = recording.replay
+        #expect(throws: Never.self) { try replay.entry(for: request("7xKq20PdLm91sZaB:0therWord7")).get() }
+    }
+
+    @Test("A password that begins with a plain word is a secret, although the word alone is replaced under its name alone")
+    func plainBeginning() {
+        let answer = #"{"dsn":"postgres://bob:correcthorse-4-ever@db/x","note":"a correcthorse"}"#
+        let recording = NewRecording([sending(#"{"password":"correcthorse"}"#, answer: answer)])
+        #expect(recording.body() == #"{"password":"password-001"}"#)
+        #expect(recording.answer() == #"{"dsn":"postgres://bob:password-002@db/x","note":"a correcthorse"}"#)
     }
 
     @Test("A plain password of Basic authentication has a placeholder, as any other")
