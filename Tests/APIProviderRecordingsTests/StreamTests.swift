@@ -93,6 +93,30 @@ struct StreamTests {
         }
     }
 
+    @Test(
+        "While it is recorded, a request that the app cancels before an answer is cancelled at the server, and so is one that runs at the end"
+    )
+    func cancelledBeforeAnswer() async throws {
+        let (sent, stopped) = (Log<String>(), Log<String>())
+        let server = ClosureTransport { request in
+            if request.url.path == "/a" { return .just(APIResponse(to: request)) }
+            return .create { _ in
+                sent.append(request.url.path)
+                return Disposables.create { stopped.append(request.url.path) }
+            }
+        }
+        let left = try await test.run(.record, from: server) { provider in
+            _ = try await provider.text(.get, "/a")
+            let tasks = ["/cancelled", "/left"].map { path in Task { try? await provider.text(.get, path) } }
+            #expect(await eventually { sent.count == 2 })
+            tasks[0].cancel()
+            #expect(await eventually { stopped.entries == ["/cancelled"] })
+            return tasks[1]
+        }
+        #expect(await eventually { stopped.entries == ["/cancelled", "/left"] }, "\(stopped.entries)")
+        left.cancel()
+    }
+
     @Test("A stream ends while it is recorded, and in a replay, which waits for nothing")
     func whole() async throws {
         let server = answering(headers: ["Content-Type": "text/event-stream"]) { _ in Data("data: 1\n\ndata: 2\n\n".utf8) }
