@@ -103,6 +103,15 @@ struct ExchangeTransportTests {
         #expect(sent.entries == stride(from: 65_536, to: Int64(size), by: 65_536) + (size > 0 ? [Int64(size)] : []))
     }
 
+    @Test("A connection that is lost asks about the size of the body, if it has more than 64 KB", arguments: [0, 65_536, 65_537])
+    func sizeHint(size: Int) async throws {
+        let error = Log<any Error>()
+        let request = PreparedRequest(.post, example, body: RequestBody(Data(count: size)))
+        _ = makeTransport(onStart: { $0.complete(with: URLError(.networkConnectionLost)) }).send(request).subscribe(onFailure: error.append)
+        let text = "\(try #require(error.entries.first))"
+        #expect(text.contains("does it take a body of \(size) bytes?") == (size > 65_536), "\(text)")
+    }
+
     @Test("Each part that is sent, the head and each part that is received restart the timeout")
     func signsOfLife() throws {
         send("/a", by: makeTransport { $0.timeoutInterval = 1 })
