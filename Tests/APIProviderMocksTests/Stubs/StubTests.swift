@@ -260,7 +260,7 @@ struct StubTests {
             ("n=2; n=1", true), ("n=2;n=2", false), ("sid=ab", false), ("lang=de; none=", false), ("SID=abc", false),
         ])
     func cookies(cookies: String, isAnswered: Bool) async throws {
-        let request = Endpoint<String>(.get, "/a", headers: ["Cookie": "sid=abc; lang=de; n=1; n=2"])
+        let request = Endpoint<String>(.get, "/a", headers: ["Cookie": "sid=abc; lang=de; n=2; n=1"])
         let stub = { _ = MockURLProtocol.stub(.get, "/a", headers: ["cookie": cookies], respond: .status(200)) }
         #expect(await self.isAnswered(request, stub: stub) == isAnswered)
     }
