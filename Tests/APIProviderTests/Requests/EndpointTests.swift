@@ -140,6 +140,16 @@ struct EndpointTests {
         #expect(answers.requests.map { $0.headers["Accept"] } == ["application/x-plist", nil])
     }
 
+    @Test("A stream of bytes does not ask for what the provider decodes, and neither do bytes")
+    func formatOfBytes() async throws {
+        let answers = Answers(.status(200, body: "1"))
+        let provider = answers.provider()
+        _ = try await provider.request(Endpoint<Int>(.get, "")).value
+        _ = try await provider.request(Endpoint<ByteStream>(.get, "")).value
+        _ = try await provider.request(Endpoint<Data>(.get, "")).value
+        #expect(answers.requests.map { $0.headers["Accept"] } == ["application/json", nil, nil])
+    }
+
     @Test("An endpoint may have a decoder of its own, which also reads the bodies of errors and says what to ask for")
     func ownDecoder() async throws {
         struct Seconds: Decodable, Equatable { let createdAt: Date }
