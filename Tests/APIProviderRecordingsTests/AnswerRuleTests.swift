@@ -101,7 +101,7 @@ struct AnswerRuleTests {
 
     @Test(
         "A recording answers with the recorded data and, in place of a secret, with its placeholder or what the client sends",
-        .longComputing, arguments: short + long.dropLast())
+        .longComputing, arguments: isNight ? short + long.dropLast() : ["1", "abc", long[0]])
     func own(value: String) async throws {
         for (index, (name, sent, query, body)) in Self.requests.enumerated() {
             // A recording takes long, so not each with each.
