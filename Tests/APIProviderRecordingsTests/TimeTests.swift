@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Time of recordings", tenMinutes, .serialized, .longComputing)
 struct TimeTests {
-    @Test("10,000 signed links are recorded in the time of 600 readings of their JSON, and other JSON of 5 MB in that of 300")
+    @Test("10,000 signed links are recorded in the time of 600 readings of their JSON, and other JSON of 5 MB in that of 80")
     func large() throws {
         // By day, a fifth of both. Beside other work, a processor needs more of its time for the same, and so for both sides.
         let share = isNight ? 1 : 5
@@ -17,14 +17,14 @@ struct TimeTests {
                 + #""description":"This is your \#($0)th repo!","created_at":"2011-01-26T19:01:12Z","topics":["octocat","atom","electron","api"],"#
                 + #""owner":{"login":"octocat","id":\#($0),"avatar_url":"https://github.com/images/error/octocat_happy.gif?v=\#($0)"}}"#
         }
-        for (elements, readings) in [(links, 600), (items, 300)] {
+        for (elements, readings) in [(links, 600), (items, 80)] {
             let exchange = exchange(headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "[\(elements.joined(separator: ","))]")
             let seconds = cpuSeconds {
                 let recording = NewRecording([exchange])
                 #expect(recording.problems == [] && !recording.text.isEmpty)
             }
             let body = exchange.response?.body ?? Data()
-            let limit = 20 * cpuSeconds { for _ in 0..<readings / 20 { _ = try? JSONSerialization.jsonObject(with: body) } }
+            let limit = 10 * cpuSeconds { for _ in 0..<readings / 10 { _ = try? JSONSerialization.jsonObject(with: body) } }
             #expect(seconds < limit, "\(body.count) bytes took \(seconds) s")
         }
     }
