@@ -23,8 +23,8 @@ extension Endpoint where Response == URL {
     /// ### One at a time
     ///
     /// While one request downloads to a destination, another resuming one is invalid, and fails at once, even in another process. After a
-    /// dispose, the next one waits until the disk has the last bytes. In a process, 32 such requests run at once, and others wait, also for those to
-    /// other servers. Do not begin one in a middleware of another.
+    /// dispose, the next one waits until the disk has the last bytes. In a process, 32 such requests run at once, and others wait, also for
+    /// those to other servers. Do not begin one in a middleware of another.
     ///
     /// ### What stays
     ///

@@ -34,10 +34,11 @@ extension Replay {
         let writer = ResponseWriter(placeholders: placeholders, texts: bindings.texts, elapsed: elapsed)
         let body = writer.body(response.body, response.type)
         var headers = writer.headers(response.headers)
-        if let length = headers["Content-Length"], exchange.method != "HEAD" {
+        if let field = headers["Content-Length"], exchange.method != "HEAD" {
             // A part that was cut off must not be whole to a client of the port. An app may also leave after the last byte.
-            let isCutOff = exchange.failure != nil && response.body.count < Int(length) ?? 0
-            headers["Content-Length"] = "\(isCutOff ? max(Int(length) ?? 0, body.count + 1) : body.count)"
+            let length = Int(field) ?? 0
+            let isCutOff = exchange.failure != nil && response.body.count < length
+            headers["Content-Length"] = "\(isCutOff ? max(length, body.count + 1) : body.count)"
         }
         if options.isForAnyHost, let origin = URLParts(exchange.url).origin {
             for name in ["Link", "Location"] { headers[name] = headers[name]?.relative(to: origin) }

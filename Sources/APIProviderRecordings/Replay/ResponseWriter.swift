@@ -17,8 +17,8 @@ struct ResponseWriter {
 
     /// Escapes each text for JSON, markup or a URL.
     func body(_ body: Data, _ type: String) -> Data {
-        let text = [UInt8](body).text
-        guard !placeholders.occurrences(in: text).isEmpty, [UInt8](body).isUTF8 else { return body }
+        let bytes = [UInt8](body), text = bytes.text
+        guard !placeholders.occurrences(in: text).isEmpty, bytes.isUTF8 else { return body }
         let isJSON = type.mediaType.hasSuffix("json") || type.mediaType.isStreamOfLines || Lines(json: body) != nil
         let isMarkup = ["html", "xml"].contains { type.mediaType.hasSuffix($0) }
         let filled = Data(filled(text) { isJSON ? $0.escapedInJSON : isMarkup ? $0.escapedAsHTML : $0 }.utf8)
