@@ -49,7 +49,8 @@ struct UserTests {
     @Test("A cache inside another middleware knows what the transport adds")
     func wrapped() async throws {
         MockURLProtocol.stub(.get, "/a", respond: .data(Data("1".utf8), headers: Self.gitHub))
-        let cache = CacheMiddleware()
+        // Another test may sign out meanwhile.
+        let cache = CacheMiddleware(MemoryCache(), scheduler: nil, now: { Date() }, currentSignOutCount: { 0 })
         let provider = DefaultAPIProvider(baseURL: example, transport: MockTransport(), middlewares: [Wrapper(cache: cache)])
         let request = Endpoint<Data>(.get, "/a").withResponse()
         #expect(try await provider.request(request).value.response.isFromCache == false)

@@ -5,21 +5,31 @@ import MiniRx
 import TestSupport
 import Testing
 
+/// A transport with virtual time for the timeouts of endpoints.
+private struct TimedTransport: Transport {
+    let scheduler: any Scheduler
+    let answer: @Sendable (PreparedRequest) -> Single<APIResponse>
+
+    func send(_ request: PreparedRequest) -> Single<APIResponse> { answer(request) }
+}
+
 @Suite("The whole time of a request, and its progress", tenMinutes)
 struct WholeTimeTests {
     @Test(
         "A request that takes longer than its time in all, also while a retry waits, fails with an error that says so",
         arguments: [true, false])
     func timeout(isRetry: Bool) async {
-        let ended = Signals<Void>()
-        let transport = ClosureTransport { _ in
-            isRetry ? .error(URLError(.timedOut)) : .create { _ in Disposables.create { ended.send(()) } }
+        let (began, ended, clock) = (Signals<Void>(), Signals<Void>(), TestScheduler())
+        let transport = TimedTransport(scheduler: clock) { _ in
+            began.send(())
+            return isRetry ? .error(URLError(.timedOut)) : .create { _ in Disposables.create { ended.send(()) } }
         }
         let retry = RetryMiddleware(scheduler: TestScheduler())
         let provider = DefaultAPIProvider(baseURL: example, transport: transport, middlewares: isRetry ? [retry] : [])
-        let error = await #expect(throws: APIError.self) {
-            try await provider.request(Endpoint<Void>(.get, "/slow").timeout(.milliseconds(20))).value
-        }
+        let request = Task { try await provider.request(Endpoint<Void>(.get, "/slow").timeout(.milliseconds(20))).value }
+        await began.next()
+        clock.advance(by: .milliseconds(20))
+        let error = await #expect(throws: APIError.self) { try await request.value }
         if !isRetry { await ended.next() }
         #expect(error?.urlError?.code == .timedOut)
         let reason = "it took longer than its endpoint's timeout of 0.02 seconds"

@@ -71,7 +71,10 @@ struct ResumingFaultTests: DownloadSuite {
     @Test("A request that is disposed while it opens its file lets the next one have it")
     func disposedWhileOpening() async throws {
         let download = DownloadHandoff(resuming: example, to: destination)
-        download.running(Single<Void>.never()).subscribe().dispose()
+        let began = Signals<Void>()
+        let subscription = download.running(Single<Void>.never().do(onSubscribe: { began.send(()) })).subscribe()
+        await began.next()
+        subscription.dispose()
         await #expect(throws: URLError.self) { try await download.beginAttempt()?.value }
         try KeptFolder.remove(for: destination)
         #expect(try folder.names.isEmpty)

@@ -862,11 +862,13 @@ class Connections(unittest.TestCase):
             server.stub("GET", "/a", {"text": "a"})
             connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
             self.addCleanup(connection.close)
-            begun = time.monotonic()
+            times = []
             for _ in range(50):
+                begun = time.monotonic()
                 self.assertEqual(server.request("GET", "/a", connection=connection)[1], b"a")
-            # With 40 ms each, it would be two seconds.
-            self.assertLess(time.monotonic() - begun, 1.5)
+                times.append(time.monotonic() - begun)
+            # A late acknowledgement delays each by 40 ms, but for the first ones, which a system acknowledges at once.
+            self.assertLess(min(times[25:]), 0.04)
 
     def test_two_cookies_are_two_fields(self):
         with Server() as server:
