@@ -1,3 +1,4 @@
+import Dispatch
 package import MiniRx
 
 /// Limits the number of running requests with the same key. Others wait, first come, first served.
@@ -10,13 +11,15 @@ package final class RequestLimiter: Sendable {
         fileprivate let key: String
         fileprivate let number: Int
 
-        /// Calls `start` when a place is free: at once, or on the thread that releases another permit.
+        /// Calls `start` when a place is free: at once, on the thread that releases another permit, or after a dispose on a background queue.
         func acquire(_ start: @escaping @Sendable () -> Void) {
             if limiter.add(self, Action(start)) { start() }
         }
 
         /// Ends the request, or stops waiting. Only the first call has an effect.
-        func release() { limiter.remove(self) }
+        ///
+        /// - Parameter startsNext: Whether the next request starts on this thread.
+        func release(startsNext: Bool = true) { limiter.remove(self, startsNext) }
     }
 
     /// The requests with a key, by number.
@@ -53,7 +56,11 @@ package final class RequestLimiter: Sendable {
                 permit.acquire { observer(.success(())) }
                 return Disposables.create()
             }
-            return acquired.flatMap(make).do(onDispose: { permit.release() })
+            // A dispose starts no other request: its caller may hold a lock, or dispose the waiting ones next.
+            let hasEnded = Locked(false)
+            return acquired.flatMap(make).do(
+                onSuccess: { _ in hasEnded.withLock { $0 = true } }, onError: { _ in hasEnded.withLock { $0 = true } },
+                onDispose: { permit.release(startsNext: hasEnded.withLock { $0 }) })
         }
     }
 
@@ -77,9 +84,9 @@ package final class RequestLimiter: Sendable {
         }
     }
 
-    private func remove(_ permit: Permit) {
+    private func remove(_ permit: Permit, _ startsNext: Bool) {
         // A waiting permit's closure is released outside the lock.
-        let (_, startsNext) = withQueue(of: permit.key) { queue -> (Action?, Bool) in
+        let (_, isFree) = withQueue(of: permit.key) { queue -> (Action?, Bool) in
             if let waited = queue.waiting.removeValue(forKey: permit.number) {
                 // Searching for each of thousands of disposed permits would take seconds.
                 if queue.order.count > 2 * queue.waiting.count + 64 {
@@ -90,9 +97,13 @@ package final class RequestLimiter: Sendable {
             let wasRunning = queue.running.remove(permit.number) != nil
             return (nil, wasRunning && !queue.starting.contains(permit.number) && !queue.waiting.isEmpty)
         }
-        guard startsNext else { return }
+        guard isFree else { return }
+        if startsNext { start(permit.key) } else { DispatchQueue.global().async { [self] in start(permit.key) } }
+    }
+
+    private func start(_ key: String) {
         var started: Int?
-        while let (next, start) = takeNext(of: permit.key, after: started) {
+        while let (next, start) = takeNext(of: key, after: started) {
             start()
             started = next
         }

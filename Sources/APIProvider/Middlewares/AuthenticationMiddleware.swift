@@ -111,8 +111,8 @@ public final class AuthenticationMiddleware<Credential: Sendable>: Middleware {
     /// A refresh returns the credential, and need not set this property. If an `async` refresh does so anyway, that counts as the return,
     /// and after a sign-out for nothing.
     ///
-    /// Setting the credential cancels a running refresh. Waiting requests continue with the new credential. At sign-out, all waiting
-    /// requests fail, and requests in flight are not sent again, so nothing is sent in another user's name.
+    /// Setting the credential cancels a running refresh. Waiting requests continue with the new credential, on a background queue. At
+    /// sign-out, all waiting requests fail there, and requests in flight are not sent again, so nothing is sent in another user's name.
     public var credential: Credential? {
         get { credentials.current }
         set { credentials.current = newValue }

@@ -95,7 +95,8 @@ final class CredentialStore<Value: Sendable>: Sendable {
         func replace(with event: SingleEvent<Credential?>) {
             state.withLock { $0.isReplaced = true }
             subscription.dispose()
-            end(event)
+            // The waiting requests go on elsewhere: the thread that sets a credential may hold a lock.
+            DispatchQueue.global().async { [self] in end(event) }
         }
 
         /// The new credential; `nil` to use the store's: set by the app meanwhile, or not expired yet.

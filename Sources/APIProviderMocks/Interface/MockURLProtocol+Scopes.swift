@@ -69,7 +69,8 @@ extension MockURLProtocol {
         // The mock's answers must not be cached. On Linux, a cancelled task of a session with a cache also ends the process.
         configuration.urlCache = nil
         // The process's scope never ends, and a test hardly needs more than the last hundred.
-        scope.configurations.withLock { $0 = $0.suffix(99) + [configuration] }
+        // The oldest one is released outside the lock.
+        _ = scope.configurations.withLock { exchange(&$0, with: $0.suffix(99) + [configuration]) }
         return configuration
     }
 

@@ -238,7 +238,7 @@ struct AuthenticationMiddlewareTests {
 
     @Test(
         "A request that was sent before a failed refresh gets the token of a later refresh, or of a new sign-in", arguments: [true, false])
-    func refusedAfterLaterRefresh(isSignIn: Bool) {
+    func refusedAfterLaterRefresh(isSignIn: Bool) async {
         let middleware = middleware { [tokens] in tokens.single }
         let refusals = (0..<3).map { _ in Producer<APIResponse>() }
         for refusal in refusals {
@@ -251,7 +251,7 @@ struct AuthenticationMiddlewareTests {
         refusals[1].send(.success(refusal))
         if isSignIn { middleware.credential = "new" } else { tokens.send(.success("new")) }
         refusals[2].send(.success(refusal))
-        #expect(events.statuses == [nil, 200, 200, 200])
+        #expect(await eventually { events.statuses == [nil, 200, 200, 200] })
         #expect(refreshes.count == 2)
     }
 
@@ -359,11 +359,11 @@ struct AuthenticationMiddlewareTests {
     }
 
     @Test("A credential that somebody else sets during a refresh, and that is refused, is refreshed at once")
-    func setElsewhere() {
+    func setElsewhere() async {
         let middleware = middleware { [tokens] in tokens.single }
         send(by: middleware)
         middleware.credential = "signed in"
-        #expect(events.statuses == [401])
+        #expect(await eventually { events.statuses == [401] })
         send(by: middleware)
         tokens.send(.success("new"))
         #expect(events.statuses == [401, 200])
@@ -534,8 +534,21 @@ struct AuthenticationMiddlewareTests {
         }
     }
 
+    @Test("Setting the credential calls nothing of a waiting request on its thread", arguments: ["set", nil])
+    func settingThread(credential: String?) async {
+        let (isSetting, ended) = (DispatchSpecificKey<Bool>(), Signals<Bool>())
+        let middleware = AuthenticationMiddleware<String> { _ in .never() }
+        _ = middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).subscribe { _ in
+            ended.send(DispatchQueue.getSpecific(key: isSetting) == true)
+        }
+        let queue = DispatchQueue(label: "test")
+        queue.setSpecific(key: isSetting, value: true)
+        queue.sync { middleware.credential = credential }
+        #expect(await ended.next() == false)
+    }
+
     @Test("A token that is set while a refresh begins is used by all who wait", .longComputing)
-    func setRaces() {
+    func setRaces() async {
         for _ in 0..<rounds(2_000) {
             let (tokens, events) = (Producer<String>(), Log<SingleEvent<APIResponse>>())
             let middleware = AuthenticationMiddleware { _ in tokens.single }
@@ -546,7 +559,7 @@ struct AuthenticationMiddlewareTests {
                     _ = middleware.intercept(PreparedRequest("GET"), next: Answers(.status(200)).next).subscribe { events.append($0) }
                 }
             }
-            #expect(events.statuses == [200])
+            #expect(await eventually { events.statuses == [200] })
         }
     }
 
@@ -588,7 +601,7 @@ struct AuthenticationMiddlewareTests {
     }
 
     @Test("A token that is set during a refresh replaces it; after a sign-out, the requests that wait fail", arguments: [false, true])
-    func setDuringRefresh(isSignOut: Bool) {
+    func setDuringRefresh(isSignOut: Bool) async {
         let middleware = middleware("other") { [tokens] in tokens.single }
         middleware.credential = nil
         send(3, by: middleware)
@@ -597,7 +610,7 @@ struct AuthenticationMiddlewareTests {
         #expect(ended.count == 1)
         tokens.send(.success("late"))
         #expect(middleware.credential == "new")
-        #expect(events.statuses == Array(repeating: isSignOut ? nil : 200, count: 3))
+        #expect(await eventually { events.statuses == Array(repeating: isSignOut ? nil : 200, count: 3) })
         #expect(server.seen.count == (isSignOut ? 0 : 3))
         for event in events.entries where isSignOut {
             let error = #expect(throws: APIError.self) { try event.get() }

@@ -185,7 +185,7 @@ struct ConcurrencyLimitTests {
     }
 
     @Test("Requests wait for their turn, first come, first served, and disposing one lets the next start, even while it starts")
-    func turns() {
+    func turns() async {
         let (second, third) = (Producer<APIResponse>(), SerialDisposable())
         let first = send(0) { _ in .never() }
         send(1) { _ in second.single }
@@ -200,7 +200,22 @@ struct ConcurrencyLimitTests {
         second.send(.success(APIResponse(to: PreparedRequest("GET"))))
         #expect(started.entries == [0, 1, 3, 4])
         first.dispose()
-        #expect(started.entries == [0, 1, 3, 4, 5])
+        #expect(await eventually { started.entries == [0, 1, 3, 4, 5] })
+    }
+
+    @Test("A dispose starts no waiting request on its thread")
+    func disposing() async {
+        let (isDisposing, next) = (DispatchSpecificKey<Bool>(), Signals<Bool>())
+        let first = send(0) { _ in .never() }
+        send(1) { _ in .never() }
+        send(2) { _ in
+            next.send(DispatchQueue.getSpecific(key: isDisposing) == true)
+            return .never()
+        }
+        let queue = DispatchQueue(label: "test")
+        queue.setSpecific(key: isDisposing, value: true)
+        queue.sync { first.dispose() }
+        #expect(await next.next() == false)
     }
 
     @Test("A number below 1 is an error, and nothing is sent")
