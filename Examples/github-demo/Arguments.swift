@@ -81,7 +81,10 @@ struct Words {
                 operands.append(word)
                 continue
             }
-            let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            // By bytes: a combining mark behind the sign makes another character of it.
+            let parts = word.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false).map {
+                String(Substring($0))
+            }
             guard let option = Option(rawValue: parts[0] == "-h" ? "--help" : parts[0]) else {
                 // The text after "=" may be a secret.
                 let suggestion = Option.suggestion(for: parts[0]).map { "; \($0)" } ?? ""

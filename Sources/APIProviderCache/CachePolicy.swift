@@ -44,5 +44,5 @@ public struct CacheStatistics: Sendable {
 
 extension APIResponse {
     /// The response's age in seconds, from the `Age` header field; `nil` without that field.
-    public var age: TimeInterval? { value(forHTTPHeaderField: "Age").flatMap { TimeInterval($0) } }
+    public var age: TimeInterval? { value(forHTTPHeaderField: "Age")?.deltaSeconds }
 }

@@ -105,8 +105,9 @@ extension String {
     fileprivate func normalized(as name: String) -> String {
         // Commas in these fields do not separate values.
         let isList = contains(",") && name != "cookie" && name != "authorization"
-        guard isList || name == "accept-language" else { return trimmingCharacters(in: .whitespacesAndNewlines) }
-        let members = split(separator: ",").map { $0.trimmingCharacters(in: .whitespacesAndNewlines) }
+        let space = CharacterSet(charactersIn: " \t")
+        guard isList || name == "accept-language" else { return trimmingCharacters(in: space) }
+        let members = split(separator: ",").map { $0.trimmingCharacters(in: space) }
         return (name == "accept-language" ? members.map { $0.lowercased() }.sorted() : members).joined(separator: ",")
     }
 }

@@ -84,6 +84,9 @@ struct FreshnessTests {
         world.pass(10)
         let stored = try await world.get()
         #expect(stored.age == 17 && stored.isFromCache)
+        for text in ["nan", "inf", "0x10", "-5", "+5", ""] {
+            #expect(APIResponse(to: first.request, statusCode: 200, headers: ["Age": text]).age == nil, "\(text)")
+        }
         #expect(stored.value(forHTTPHeaderField: "Date") == World().date(-3))
         #expect(stored.value(forHTTPHeaderField: "Cache-Status") == "APIProviderCache; hit")
     }
@@ -406,6 +409,11 @@ struct StoringTests {
         world.serve(["Cache-Control": "max-age=10", "ETag": "\"\u{E9}\""], at: "/b")
         _ = try await world.get("/b")
         #expect(try await world.get("/b", ["If-None-Match": "\"e\u{301}\""]).statusCode == 200)
+        // A blank and a tab are HTTP's white space, and other spaces are part of a value.
+        world.serve(["Cache-Control": "max-age=10", "Vary": "X-A, Accept-Language"], at: "/d")
+        var bodies: Set<Data> = []
+        for value in ["bob", "bob\u{A0}", "bob\u{3000}", "\u{2028}bob"] { bodies.insert(try await world.get("/d", ["X-A": value]).data) }
+        #expect(bodies.count == 4)
         // As characters, the comma and what is before it are one.
         world.serve(["Cache-Control": "max-age=10", "Vary": "X-B\u{600}, X-A"], at: "/c")
         let first = try await world.get("/c", ["X-A": "1"]).data

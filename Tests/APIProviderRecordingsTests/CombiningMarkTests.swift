@@ -84,6 +84,56 @@ struct CombiningMarkTests {
         }
     }
 
+    @Test("A hidden name hides in both normal forms, in a query, a form, JSON and a cookie")
+    func normalFormsOfNames() {
+        let forms = ["adr\u{E9}sse", "adre\u{301}sse"]
+        for (sent, hidden) in [(0, 0), (0, 1), (1, 0), (1, 1)].map({ (forms[$0], forms[$1]) }) {
+            for request in [
+                exchange("GET", "https://a.example/?\(sent.escapedAsValue)=Elm5"), sending("{\"\(sent)\":\"Elm5\"}"),
+                exchange("POST", headers: ["Content-Type": "application/x-www-form-urlencoded"], body: "\(sent.escapedAsValue)=Elm5"),
+                exchange(headers: ["Cookie": "\(sent)=Elm5"]),
+            ] {
+                let recording = NewRecording([request], RecordingOptions(hiding: [hidden]))
+                #expect(!Array(recording.text.utf8).contains("Elm5"), "\(recording.text)")
+            }
+        }
+    }
+
+    @Test("A name is listed by its bytes, also after another one that is an equal String")
+    func equalNames() {
+        let secret = "q8Zt41LmPx77Rv02Hd"
+        for name in ["userApi~ey", "USER_API_~EY", "user_TO~EN"] {
+            // A Kelvin sign is another scalar than K, and in no listed name.
+            let texts = ["\u{212A}", "K"].map { "{\"\(name.replacingOccurrences(of: "~", with: $0))\":\"\(secret)\"}" }
+            let recording = NewRecording([
+                sending(texts[0].replacingOccurrences(of: secret, with: "x")), sending(texts[1], at: 1),
+            ])
+            #expect(recording.problems == [] && !recording.text.contains(secret), "\(recording.text)")
+        }
+    }
+
+    @Test(
+        "A line of JSON, and the data of an event, end where their formats say, and not at a separator inside a text",
+        arguments: ["\u{2028}", "\u{2029}", "\u{85}", "\u{B}"], ["\n", "\r\n"])
+    func lines(separator: String, newline: String) {
+        let member = separator == "\u{B}" ? "\\u000b" : separator
+        let object = "{\"address\":{\"street\":\"Elm 5\(member)Berlin\"}}"
+        let (first, last) = (object.prefix { $0 != "," }, "{\"x\":1}")
+        let options = RecordingOptions(hiding: ["address"])
+        for (text, type) in [
+            ("\(first)\(newline)\(last)\(newline)", "application/x-ndjson"), ("\(last)\(newline)\(first)\(newline)", "text/plain"),
+        ] {
+            let sent = NewRecording([exchange("POST", headers: ["Content-Type": type], body: text)], options)
+            #expect(!sent.text.contains("Elm 5"), "\(sent.text)")
+            let got = NewRecording([exchange(answer: text, type: type)], options)
+            #expect(!got.text.contains("Elm 5"), "\(got.text)")
+        }
+        let data = object.replacingOccurrences(of: ":{", with: ":\(newline)data: {", options: .literal)
+        let events = "id: 1\(newline)data: \(last)\(newline)\(newline)data: \(data)\(newline)\(newline)"
+        let got = NewRecording([exchange(answer: events, type: "text/event-stream")], options)
+        #expect(!got.text.contains("Elm 5"), "\(got.text)")
+    }
+
     @Test("A response has the text that the app sends, escaped, also before a mark", arguments: marks)
     func answers(mark: String) throws {
         let page = "<p>password-001\(mark)</p>"

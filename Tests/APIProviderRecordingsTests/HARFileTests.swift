@@ -238,6 +238,11 @@ struct HARFileTests {
             let found = try await outcome(entries.0, entries.1, url: "https://a.example/two", headers: ["Accept": language])
             #expect(found == "200 \(language)")
         }
+        let forms = (answer("two", "\u{E9}"), answer("two", "e\u{301}"))
+        for form in ["e\u{301}", "\u{E9}"] {
+            let found = try await outcome(forms.0, forms.1, url: "https://a.example/two", headers: ["Accept": form])
+            #expect(found.unicodeScalars.elementsEqual("200 \(form)".unicodeScalars))
+        }
         #expect(try await outcome(answer("one", "en"), url: "https://a.example/one", headers: ["Accept": "fr"]) == "200 en")
         let failure = try await outcome(entries.0, entries.1, url: "https://a.example/two", headers: ["Accept": "fr"])
         #expect(failure.contains(#"header accept: expected "en", got "fr""#), "\(failure)")

@@ -55,6 +55,7 @@ struct ArgumentsTests {
             ("serch x", "no command serch; did you mean search?", nil),
             ("uesr x", "no command uesr; did you mean user?", nil),
             ("user x --verbos=ghp_secret", "no option --verbos; did you mean --verbose?", nil),
+            ("user x --verbos=\u{301}ghp_secret", "no option --verbos; did you mean --verbose?", nil),
             ("user x -v", "no option -v", nil),
             ("search", "needs a KEYWORD", .search),
             ("user a ghp_secret", "put quotes around spaces", .user),

@@ -33,7 +33,7 @@ public struct DefaultQueryMiddleware: Middleware {
             guard try hosts.contains(request), request.redirects.isEmpty else { return next(request) }
             let own = request.query
             var missing = query()
-            for key in Set(own.map(\.name)) { missing[key] = nil }
+            for item in own { missing[item.name] = nil }
             var request = request
             request.query = own + missing
             // A shorter value, such as "en", may be a path segment by chance.

@@ -55,12 +55,12 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashabl
     /// Setting a value replaces all of the key's values, at the first one's position. Setting `nil` removes the key.
     public subscript(key: String) -> (any QueryValue)? {
         get {
-            let values = items.filter { $0.name == key }.compactMap(\.value)
+            let values = items.filter { $0.name.hasSameBytes(as: key) }.compactMap(\.value)
             return values.count > 1 ? values : values.first
         }
         set {
-            let position = items.firstIndex { $0.name == key } ?? items.endIndex
-            items.removeAll { $0.name == key }
+            let position = items.firstIndex { $0.name.hasSameBytes(as: key) } ?? items.endIndex
+            items.removeAll { $0.name.hasSameBytes(as: key) }
             infiniteKeys.remove(key)
             let texts = texts(of: newValue, for: key)
             items.insert(contentsOf: texts.map { URLQueryItem(name: key, value: $0) }, at: position)

@@ -150,8 +150,8 @@ extension RequestPath {
         // For the C library, a NUL ends the text.
         guard literal.withCString({ strpbrk($0, "?#%:") != nil || strlen($0) < literal.utf8.count }) else { return nil }
         let path = "its path \"\(RequestSecrets().redacted(url: "\(start)\(literal)"))\""
-        if literal.contains("?") { return "\(path) has a \"?\"; put what follows it into query" }
-        if literal.contains("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
+        if literal.hasScalars("?") { return "\(path) has a \"?\"; put what follows it into query" }
+        if literal.hasScalars("#") { return "\(path) has a \"#\"; a fragment is never sent, so leave it out" }
         if start.isEmpty, literal.drop(while: { $0.isLetter || $0.isNumber || "+-.".contains($0) }).hasPrefix("://") {
             return "\(path) is a URL; write .url(_:) for a whole URL"
         }

@@ -37,7 +37,7 @@ extension Lines {
     init(cookies text: String) {
         let pairs = text.utf8.split(separator: UInt8(ascii: ";")).map { pair in
             let parts = Substring(pair).parts(between: UInt8(ascii: "="))
-            let texts = [String(parts[0]), parts.dropFirst().joined(separator: "=")].map { $0.trimmingCharacters(in: .whitespaces) }
+            let texts = [String(parts[0]), parts.dropFirst().joined(separator: "=")].map { $0.trimmingCharacters(in: [" ", "\t"]) }
             return URLQueryItem(name: texts[0], value: texts[1])
         }
         self.init(pairs, prefix: "cookie ")

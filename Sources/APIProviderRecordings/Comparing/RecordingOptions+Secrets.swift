@@ -40,9 +40,10 @@ extension RecordingOptions {
 
     private func rule(for value: NamedValue) -> NameRule {
         let key = [value.kind == .header ? "header" : ""] + value.names
-        if let known = rules.withLock({ $0[key] }) { return known }
+        // Equal Strings may have other bytes.
+        if let known = rules.withLock({ $0[key] }), zip(known.key, key).allSatisfy({ $0.hasSameBytes(as: $1) }) { return known.rule }
         let rule = makeRule(for: value)
-        rules.withLock { $0[key] = rule }
+        rules.withLock { $0[key] = (key, rule) }
         return rule
     }
 

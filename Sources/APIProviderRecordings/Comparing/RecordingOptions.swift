@@ -28,7 +28,7 @@ public struct RecordingOptions: Sendable {
     let repeated: [String]
     let isForAnyHost: Bool
     let edit: @Sendable (inout RecordedExchange) -> Void
-    let rules = Locked<[[String]: NameRule]>([:])
+    let rules = Locked<[[String]: (key: [String], rule: NameRule)]>([:])
     /// Whether another program sent the requests, with its own headers.
     private(set) var isFromOtherProgram = false
     /// The compared headers, besides those that the test names, in lower case.
@@ -90,7 +90,7 @@ public struct RecordingOptions: Sendable {
         var copy = varying(with: exchanges)
         copy.headers = copy.headers.subtracting(["authorization"]).filter { name in
             Self.conditions.contains(name) || ["cookie", "content-type"].contains(name)
-                || groups.contains { group in Set(group.map { $0.headers[name] ?? "" }).count > 1 }
+                || groups.contains { group in Set(group.map { Array(($0.headers[name] ?? "").utf8) }).count > 1 }
         }
         copy.isFromOtherProgram = true
         return copy

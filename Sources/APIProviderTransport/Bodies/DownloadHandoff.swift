@@ -60,15 +60,15 @@ package final class DownloadHandoff: Sendable {
     /// Each download that goes on holds descriptors from its beginning, and a Mac's app has 256. Dispatch on Linux ends a process without
     /// a free one.
     private static let limiter = RequestLimiter(limit: 32)
-    /// The destinations of running and waiting requests.
-    private static let destinations = Locked<Set<String>>([])
+    /// The destinations of running and waiting requests, in bytes.
+    private static let destinations = Locked<Set<[UInt8]>>([])
 
     /// Runs the whole request, and then leaves the folder: unless accepted, the bytes stay for another request. A download that goes on may
     /// have to wait for others, but not for one to the same file.
     package func running<Value>(_ request: Single<Value>) -> Single<Value> {
         guard let (_, destination, queue) = resuming else { return request }
         return .deferred { [self] in
-            guard Self.destinations.withLock({ $0.insert(destination.path).inserted }) else {
+            guard Self.destinations.withLock({ $0.insert(Array(destination.path.utf8)).inserted }) else {
                 return try APIError.wrappingDestinationError { throw CocoaError.goingOn(destination) }
             }
             return Self.limiter.running { [self] in
@@ -78,7 +78,7 @@ package final class DownloadHandoff: Sendable {
                     if isDisposed { queue.async { [self] in leave() } } else { queue.sync { leave() } }
                 }
             }
-            .finally { _ in Self.destinations.withLock { _ = $0.remove(destination.path) } }
+            .finally { _ in Self.destinations.withLock { _ = $0.remove(Array(destination.path.utf8)) } }
         }
     }
 

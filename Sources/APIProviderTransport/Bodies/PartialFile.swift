@@ -187,7 +187,9 @@ extension PartialFile {
         /// The old file's mode, if any.
         let mode: mode_t?
 
-        var folder: String { (path as NSString).deletingLastPathComponent }
+        // By bytes: for NSString on Linux, a slash and a combining mark behind it are one character.
+        var folder: String { path.parts(between: UInt8(ascii: "/")).dropLast().joined(separator: "/") }
+        var name: Substring { path.parts(between: UInt8(ascii: "/")).last ?? "" }
 
         init(of destination: URL) throws {
             guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
@@ -203,7 +205,9 @@ extension PartialFile {
             }
             mode = try Self.mode(of: path, for: destination)
             guard mode == nil else { return }
-            guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else { throw CocoaError.writing(destination, ENOENT) }
+            guard stat("\(folder)/", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+                throw CocoaError.writing(destination, ENOENT)
+            }
         }
 
         /// A regular file's mode, or `nil` if nothing is there. Throws if something else is there.

@@ -27,14 +27,14 @@ struct SetCookie {
 
     private static func pair(_ text: Substring) -> (name: String, value: String?) {
         let (name, value) = text.split(at: UInt8(ascii: "="))
-        return (name.trimmingCharacters(in: .whitespaces), value?.trimmingCharacters(in: .whitespaces))
+        return (String(name).withoutOuterSpace, value.map { String($0).withoutOuterSpace })
     }
 
     private mutating func set(_ attribute: String, _ text: String) {
         switch attribute {
         case "secure": isSecure = true
         case "httponly": isHTTPOnly = true
-        case "path": path = text.hasPrefix("/") ? text : nil
+        case "path": path = text.utf8.first == UInt8(ascii: "/") ? text : nil
         case "domain": domain = String(text.hasPrefix(".") ? text.dropFirst() : text[...]).lowercased()
         case "expires": expiresAttribute = Date(cookieDate: text) ?? expiresAttribute
         case "max-age":
@@ -78,12 +78,14 @@ extension String {
     /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name, maybe empty, and "=" begins a new cookie, unlike
     /// a date's comma.
     var setCookieFields: [String] {
-        components(separatedBy: ", ").reduce(into: []) { fields, part in
-            let name = part.prefix { $0 != "=" }
-            if let last = fields.indices.last, name.count == part.count || name.contains(where: { " ;\t".contains($0) }) {
-                fields[last] += ", \(part)"
+        parts(between: UInt8(ascii: ",")).reduce(into: []) { fields, part in
+            let text = part.utf8.first == UInt8(ascii: " ") ? part.utf8.dropFirst() : part.utf8
+            let name = text.prefix { $0 != UInt8(ascii: "=") }
+            let isCookie = text.count < part.utf8.count && name.count < text.count && !name.contains(where: " ;\t".utf8.contains)
+            if let last = fields.indices.last, !isCookie {
+                fields[last] += ",\(part)"
             } else {
-                fields.append(part)
+                fields.append(String(Substring(text)))
             }
         }
     }

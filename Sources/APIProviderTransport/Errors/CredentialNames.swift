@@ -33,17 +33,18 @@ package enum CredentialNames {
 
     /// The listed words that end `name`, joined by hyphens, and how certain they are; `nil` for an unlisted name.
     package static func match(_ name: String) -> (label: String, strength: Strength)? {
-        if let known = known.withLock({ $0[name] }) { return known }
+        // Equal Strings may have other bytes.
+        if let known = known.withLock({ $0[name] }), known.name.hasSameBytes(as: name) { return known.match }
         let match = find(name)
         // A large body has many values, each with a name to match.
         known.withLock { known in
             if known.count > 10_000 { known = [:] }
-            known[name] = .some(match)
+            known[name] = (name, match)
         }
         return match
     }
 
-    private static let known = Locked<[String: (label: String, strength: Strength)?]>([:])
+    private static let known = Locked<[String: (name: String, match: (label: String, strength: Strength)?)]>([:])
 
     private static func find(_ name: String) -> (label: String, strength: Strength)? {
         var words = words(of: name)

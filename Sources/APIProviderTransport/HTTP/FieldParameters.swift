@@ -15,7 +15,7 @@ extension Substring {
         }
         return pieces.map { piece in
             let (name, value) = piece[...].split(at: UInt8(ascii: "="))
-            return (name.trimmingCharacters(in: .whitespaces).lowercased(), value?.trimmingCharacters(in: .whitespaces) ?? "")
+            return (String(name).withoutOuterSpace.lowercased(), String(value ?? "").withoutOuterSpace)
         }
     }
 }

@@ -175,7 +175,8 @@ extension String {
         #endif
     }
 
-    private var withoutOuterSpace: String {
+    /// The text without blanks and tabs at its ends, which are all that HTTP calls white space.
+    var withoutOuterSpace: String {
         let ends = [utf8.first, utf8.last]
         guard ends.contains(32) || ends.contains(9) else { return self }
         return trimmingCharacters(in: CharacterSet(charactersIn: " \t"))

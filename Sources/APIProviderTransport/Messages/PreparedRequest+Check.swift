@@ -74,8 +74,9 @@ extension HTTPHeaders {
     @_spi(Transports) public static func check(_ name: String, _ value: String) throws {
         guard name.isToken else {
             // The name may be a whole field, including a credential.
-            let start = name.prefix { $0 != ":" }
-            throw APIError.invalid("its header name \"\(start)\(start == name ? "" : ":…")\" is not a token (RFC 9110, section 5.6.2)")
+            let parts = name.parts(between: UInt8(ascii: ":"))
+            let shown = "\(parts[0])\(parts.count == 1 ? "" : ":…")"
+            throw APIError.invalid("its header name \"\(shown)\" is not a token (RFC 9110, section 5.6.2)")
         }
         guard value.isFieldValue else { throw APIError.invalid("its header \(name) has a control character in its value") }
     }

@@ -82,10 +82,10 @@ extension PreparedRequest {
 }
 
 extension URL {
-    /// The origin, the path and the query without percent-encoding, for comparing URLs.
-    var normalizedComponents: [String] {
+    /// The bytes of the origin, the path and the query without percent-encoding, for comparing URLs.
+    var normalizedComponents: [[UInt8]] {
         let components = URLComponents(url: self, resolvingAgainstBaseURL: true)
         let path = components?.path ?? ""
-        return [origin, path.isEmpty ? "/" : path, components?.query ?? ""]
+        return [origin, path.isEmpty ? "/" : path, components?.query ?? ""].map { Array($0.utf8) }
     }
 }

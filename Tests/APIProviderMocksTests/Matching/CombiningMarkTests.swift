@@ -66,12 +66,19 @@ struct CombiningMarkTests {
                 #expect(stub("/\(text)").matches(try request("/\(one)")) == isMatch)
                 #expect(stub("/?\(text)=1").matches(try request("/?\(one)=1")) == isMatch)
                 #expect(stub("/", headers: ["X-A": text]).matches(try request("/", ["X-A": one])) == isMatch)
+                #expect((Lines(cookies: "n=x\(one)") == Lines(cookies: " n = x\(text) ")) == isMatch)
                 #expect(body("{\"\(one)\":1}")(.json(containing: [text: 1])) == isMatch)
                 #expect(body("\(one)=1")(.form(containing: [text: "1"])) == isMatch)
                 #expect(body(multipart)(.multipart(containing: [text: .text("1")])) == isMatch)
                 #expect((Lines(xml: Data("<a \(one)=\"1\"/>".utf8)) == Lines(xml: Data("<a \(text)=\"1\"/>".utf8))) == isMatch)
             }
         }
+    }
+
+    @Test("White space around a cookie is a blank or a tab, and other spaces are part of it", arguments: ["\u{A0}", "\u{3000}"])
+    func whiteSpace(space: String) {
+        #expect(Lines(cookies: "n=x\t; \tm=y") == Lines(cookies: "n=x; m=y"))
+        #expect(Lines(cookies: "n=x\(space)") != Lines(cookies: "n=x"))
     }
 
     @Test("A name's signs are not the signs of a place, and what begins with a mark is within a place", arguments: marks)

@@ -99,6 +99,15 @@ struct RedactionTests {
         #expect("pass\(tail)-token\(tail)".namesCredential)
     }
 
+    @Test(
+        "A name is looked up by its bytes, also after another one that is an equal String",
+        arguments: ["tenantApi~ey", "TENANT_API_~EY", "tenant_TO~EN", "TENANT-COO~IE"])
+    func equalNames(name: String) {
+        // A Kelvin sign is another scalar than K, and in no listed name.
+        #expect(!CredentialNames.contains(name.replacingOccurrences(of: "~", with: "\u{212A}")))
+        #expect(CredentialNames.contains(name.replacingOccurrences(of: "~", with: "K")))
+    }
+
     @Test("Whole values of credentials are hidden, and not only their parts")
     func wholeValues() {
         for headers in [["Cookie": "sid=k1,k2,k3"], ["X-Api-Key": "k1,k2,k3"], ["Authorization": "Own k1,k2,k3"]] as [HTTPHeaders] {

@@ -45,6 +45,18 @@ struct QueryOfRequestTests {
         #expect(same.url.absoluteString == request.url.absoluteString)
     }
 
+    @Test("The two normal forms of a name are two names, also for the parameters that a middleware adds")
+    func normalForms() async throws {
+        var query: QueryParameters = ["caf\u{E9}": 1]
+        query["cafe\u{301}"] = 2
+        query["caf\u{E9}"] = 3
+        #expect(query.map(\.value) == ["3", "2"])
+        let answers = Answers(.status(200))
+        let provider = answers.provider(DefaultQueryMiddleware(["apiKey": "abc"]))
+        _ = try await provider.request(Endpoint<Void>(.get, "/a", query: ["api\u{212A}ey": 1])).value
+        #expect(answers.requests.map(\.url.query) == ["api%E2%84%AAey=1&apiKey=abc"])
+    }
+
     @Test("Random items read back as they were set", arguments: RoundTripTests.seeds)
     func random(seed: UInt64) {
         var random = SeededGenerator(seed: seed)

@@ -219,6 +219,10 @@ struct RequestBuildingTests {
             (Endpoint(.post, "", headers: ["Transfer-Encoding": "chunked"]), "its header Transfer-Encoding announces a body"),
             (Endpoint(.get, "", timeoutInterval: 0), "its timeoutInterval is 0.0 seconds; it must be more than 0."),
             (Endpoint(.get, "").timeout(.seconds(0)), "its timeout must be more than 0 seconds."),
+            (
+                Endpoint(.get, "", headers: ["Authorization:\u{301} Bearer abc": ""]),
+                #"its header name "Authorization:…" is not a token"#
+            ),
             (Endpoint("GE T", ""), #"its method "GE T" is not a token (RFC 9110, section 9.1)."#),
             (
                 Endpoint(.post, "", body: .json(["login": Secretive()])),
@@ -238,6 +242,7 @@ struct RequestBuildingTests {
             (Endpoint(.get, RequestPath(["./a"].joined())), #"its path has the segment "."; write the path that is meant."#),
             (Endpoint(.get, "/users/\(1)?page=2"), #"its path "/users/1?page=…" has a "?"; put what follows it into query."#),
             (Endpoint(.get, "/a\0?page=2"), "its path \"/a ?page=…\" has a \"?\"; put what follows it into query."),
+            (Endpoint(.get, "/a?\u{301}b"), #"has a "?""#), (Endpoint(.get, "/a#\u{301}b"), ##"has a "#""##),
             (Endpoint(.get, "/users#top"), ##"its path "/users" has a "#"; a fragment is never sent"##),
             (Endpoint(.get, "/a%20b"), #"its path "/a%20b" has the escape "%20"; write plain text"#),
             (Endpoint(.get, "/a\(1)%20b"), #"its path "/a1%20b" has the escape "%20"; write plain text"#),

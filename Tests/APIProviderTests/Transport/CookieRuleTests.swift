@@ -155,6 +155,23 @@ struct CookieRuleTests {
         #expect(try await visit(secureURL).contains("a=1"))
     }
 
+    @Test("Joined cookies are two, whatever stands beside their signs", arguments: ["\u{301}", "\u{FE0F}", "\u{600}"])
+    func marks(mark: String) async throws {
+        for joined in ["a=\(mark)1, b=\(mark)2", "a=\(mark)1\(mark), b=\(mark)2", "a=\(mark)1; Path=/, b=\(mark)2"] {
+            try await visit("https://a.com/", setting: [joined])
+            let sent = try await visit("https://a.com/").unicodeScalars
+            #expect(sent.filter { ";,".unicodeScalars.contains($0) }.elementsEqual([";"]), "\(joined): \(sent)")
+        }
+    }
+
+    @Test("White space of a cookie's value is what HTTP calls so: a blank and a tab (RFC 6265bis, section 5.6)")
+    func whiteSpace() async throws {
+        for space in ["\u{A0}", "\u{3000}", "\u{2009}"] {
+            try await visit("https://a.com/", setting: ["a= \t1\(space)\t "])
+            #expect(try await visit("https://a.com/").unicodeScalars.elementsEqual("a=1\(space)".unicodeScalars))
+        }
+    }
+
     @Test("Of cookies that are all secure, the newer ones are kept")
     func allSecure() async throws {
         for number in 0..<185 { try await visit("https://a.com/", setting: ["c\(number)=1; Secure"]) }

@@ -4,6 +4,10 @@ import MiniRx
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("Redirects", tenMinutes)
 struct RedirectTests {
     /// Answers with the `status` and the `location` in the query, or with the number of redirects at the end of the path.
@@ -30,6 +34,16 @@ struct RedirectTests {
     }
 
     private func redirect(_ status: Int, to location: String?) -> QueryParameters { ["status": status, "location": location] }
+
+    @Test("A response from the other normal form of a path comes from another URL, and one from an escaped path does not")
+    func normalForms() throws {
+        let urls = try ["caf%C3%A9", "cafe%CC%81", "c%61f%C3%A9"].map { try #require(URL(string: "https://a.example/\($0)")) }
+        let responses = try urls.map { url in
+            let head = try #require(HTTPURLResponse(url: url, statusCode: 200, httpVersion: nil, headerFields: nil))
+            return APIResponse(request: PreparedRequest(.get, urls[0]), httpResponse: head, data: Data())
+        }
+        #expect(responses.map(\.wasRedirectedByTransport) == [false, true, false])
+    }
 
     @Test(
         "The status and the method decide the next method, and whether it keeps the body (RFC 9110, section 15.4)",
