@@ -43,6 +43,6 @@ public struct CacheStatistics: Sendable {
 }
 
 extension APIResponse {
-    /// The response's age in seconds, from the `Age` header field; `nil` without that field.
+    /// The response's age in whole seconds, from the `Age` header field (RFC 9111, section 5.1); `nil` without one.
     public var age: TimeInterval? { value(forHTTPHeaderField: "Age")?.deltaSeconds }
 }

@@ -13,13 +13,13 @@ public import Foundation
 /// An infinite number or `NaN` makes an endpoint's query or form invalid.
 public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashable, Sendable {
     @HiddenFromReflection private var items: [URLQueryItem] = []
-    /// The keys with a number that is not finite.
-    var infiniteKeys: Set<String> = []
+    /// The bytes of the keys with a number that is not finite.
+    var infiniteKeys: Set<[UInt8]> = []
 
     /// Why the parameters cannot be sent; `nil` for valid ones.
     var problem: String? {
         if infiniteKeys.isEmpty { return nil }
-        return items.first { infiniteKeys.contains($0.name) }.map { "its value for \"\($0.name)\" is not a finite number" }
+        return items.first { infiniteKeys.contains(Array($0.name.utf8)) }.map { "its value for \"\($0.name)\" is not a finite number" }
     }
 
     /// Creates parameters with `items`, in order.
@@ -61,7 +61,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashabl
         set {
             let position = items.firstIndex { $0.name.hasSameBytes(as: key) } ?? items.endIndex
             items.removeAll { $0.name.hasSameBytes(as: key) }
-            infiniteKeys.remove(key)
+            infiniteKeys.remove(Array(key.utf8))
             let texts = texts(of: newValue, for: key)
             items.insert(contentsOf: texts.map { URLQueryItem(name: key, value: $0) }, at: position)
         }
@@ -79,7 +79,7 @@ public struct QueryParameters: ExpressibleByDictionaryLiteral, Sequence, Hashabl
     private mutating func texts(of value: (any QueryValue)?, for key: String) -> [String] {
         let texts = value?.queryValues ?? []
         // First the texts, because these casts take long.
-        if let value, texts.contains(where: \.mayBeInfinite), value.isInfiniteNumber { infiniteKeys.insert(key) }
+        if let value, texts.contains(where: \.mayBeInfinite), value.isInfiniteNumber { infiniteKeys.insert(Array(key.utf8)) }
         return texts
     }
 

@@ -156,8 +156,8 @@ extension RequestPath {
             return "\(path) is a URL; write .url(_:) for a whole URL"
         }
         let pieces = literal.parts(between: UInt8(ascii: "%"))
-        let escape = pieces.dropFirst().map { $0.prefix(2) }.first { $0.count == 2 && $0.allSatisfy(\.isHexDigit) }
-        guard let escape else { return nil }
-        return "\(path) has the escape \"%\(escape)\"; write plain text, which is escaped for you, or .url(_:) for a whole URL"
+        let starts = pieces.dropFirst().map { $0.unicodeScalars.prefix(2) }
+        guard let escape = starts.first(where: { $0.count == 2 && $0.allSatisfy(\.properties.isASCIIHexDigit) }) else { return nil }
+        return "\(path) has the escape \"%\(Substring(escape))\"; write plain text, which is escaped for you, or .url(_:) for a whole URL"
     }
 }

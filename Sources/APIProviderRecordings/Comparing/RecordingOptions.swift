@@ -76,7 +76,7 @@ public struct RecordingOptions: Sendable {
 
     /// These options, with the headers in the responses' `Vary`.
     func varying(with exchanges: [RecordedExchange]) -> RecordingOptions {
-        let names = exchanges.compactMap { $0.response?.headers["Vary"] }.flatMap { $0.lowercased().split(separator: ",") }
+        let names = exchanges.compactMap { $0.response?.headers["Vary"] }.flatMap { $0.lowercased().parts(between: UInt8(ascii: ",")) }
         var copy = self
         // These differ by machine.
         copy.headers.formUnion(

@@ -87,7 +87,7 @@ struct NamedValue {
         let json = whole.isEmpty ? nil : Lines(json: whole)
         // Uploads and logs have JSON on each line. Most texts have no brackets.
         let mayHaveLines = json == nil && claims == nil && !whole.isEmpty
-        let lines = mayHaveLines ? text.parts(between: UInt8(ascii: "\n")).map { Data(String($0).bracketed.utf8) } : []
+        let lines = mayHaveLines ? text.utf8.split { $0 == 10 || $0 == 13 }.map { Data(Array($0).text.bracketed.utf8) } : []
         var found = ((json.map { [$0] } ?? []) + lines.compactMap { Lines(json: $0) }).flatMap { json in
             json.values.flatMap { place, values in values.compactMap { NamedValue($0, at: place, json) } }.sorted { $0.offset < $1.offset }
         }
@@ -154,10 +154,13 @@ extension String {
     /// A member's name may be a number.
     var startAndNames: (start: String, names: [String]) {
         if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
-            let written = Array(utf8.dropFirst(start.count + 1)).text
-            // A name in another normal form has escapes.
-            let plain = written.utf8.contains(UInt8(ascii: "%")) ? written.removingPercentEncoding : nil
-            let name = plain?.utf8.contains { $0 >= 0x80 } == true ? plain ?? written : written
+            var name = Array(utf8.dropFirst(start.count + 1)).text
+            // Only a name that is not in its composed form was escaped for this place.
+            if start != "header", name.utf8.contains(UInt8(ascii: "%")), let plain = name.removingPercentEncoding,
+                !plain.hasSameBytes(as: plain.precomposedStringWithCanonicalMapping)
+            {
+                name = plain
+            }
             let names = name.general.pieces(betweenAny: ".[]")
             // A header's name may be marks alone.
             return (start, start == "path" ? [self] : start == "cookie" || names.isEmpty ? [name] : names)
@@ -222,8 +225,8 @@ extension Lines {
         }
         // The data of an event is one text.
         let isEvents = type.mediaType == "text/event-stream"
-        let lines = [UInt8](body).text.replacingOccurrences(of: "\r\n", with: "\n", options: .literal)
-        let text = isEvents ? Self.data.replacing(in: lines) { _ in "" } : lines
+        var text = [UInt8](body).text.replacingOccurrences(of: "\r\n", with: "\n", options: .literal)
+        if isEvents { text = Self.data.replacing(in: text.replacingOccurrences(of: "\r", with: "\n", options: .literal)) { _ in "" } }
         var values: [String: [Value]] = [:]
         for piece in text.components(separatedBy: isEvents ? "\n\n" : "\n") where !piece.isEmpty {
             let lines = Lines(json: Data(piece.utf8)) ?? Lines(body: Data(piece.utf8), type: "text/plain")

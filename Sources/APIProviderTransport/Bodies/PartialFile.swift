@@ -205,7 +205,7 @@ extension PartialFile {
             }
             mode = try Self.mode(of: path, for: destination)
             guard mode == nil else { return }
-            guard stat("\(folder)/", &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            guard path.utf8.first == UInt8(ascii: "/"), stat("\(folder)/", &status) == 0 else {
                 throw CocoaError.writing(destination, ENOENT)
             }
         }

@@ -18,7 +18,9 @@ extension PreparedRequest {
         }
         if !infiniteQueryKeys.isEmpty {
             let items = (URIReference(url.absoluteString).query ?? "").parts(between: UInt8(ascii: "&"))
-            let key = items.map { $0.parts(between: UInt8(ascii: "="))[0].formDecoded }.first(where: infiniteQueryKeys.contains)
+            let key = items.map { $0.parts(between: UInt8(ascii: "="))[0].formDecoded }.first {
+                infiniteQueryKeys.contains(Array($0.utf8))
+            }
             if let key { throw APIError.invalid("its value for \"\(key)\" is not a finite number") }
         }
         if let boundary = body?.boundary { try nameBoundary(boundary) }

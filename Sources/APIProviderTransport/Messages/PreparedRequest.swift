@@ -62,7 +62,7 @@ public struct PreparedRequest: Sendable {
         var redirectChain: [RedirectedRequest] = []
         var foundationRequest: URLRequest?
         var throwingMiddleware: String?
-        var infiniteQueryKeys: Set<String> = []
+        var infiniteQueryKeys: Set<[UInt8]> = []
     }
 
     private var internals: Internals {
@@ -98,7 +98,7 @@ public struct PreparedRequest: Sendable {
     }
 
     /// The keys in the query that were set to a number that is not finite.
-    package var infiniteQueryKeys: Set<String> {
+    package var infiniteQueryKeys: Set<[UInt8]> {
         get { boxedInternals?.wrappedValue.infiniteQueryKeys ?? [] }
         set {
             guard newValue != infiniteQueryKeys else { return }

@@ -51,6 +51,11 @@ struct QueryOfRequestTests {
         query["cafe\u{301}"] = 2
         query["caf\u{E9}"] = 3
         #expect(query.map(\.value) == ["3", "2"])
+        var infinite: QueryParameters = ["caf\u{E9}": Double.nan]
+        infinite["cafe\u{301}"] = 1
+        await #expect(throws: APIError.self) {
+            try await Answers(.status(200)).provider().request(Endpoint<Void>(.get, "/a", query: infinite)).value
+        }
         let answers = Answers(.status(200))
         let provider = answers.provider(DefaultQueryMiddleware(["apiKey": "abc"]))
         _ = try await provider.request(Endpoint<Void>(.get, "/a", query: ["api\u{212A}ey": 1])).value

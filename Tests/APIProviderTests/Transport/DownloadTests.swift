@@ -127,7 +127,7 @@ struct DownloadTests {
         "A destination that cannot be written is an error that says why, and nothing is sent",
         arguments: [
             ("a/b", .fileNoSuchFile, "its folder does not exist"), ("folder", .fileWriteFileExists, "a folder of that name is there"),
-            ("https", .fileWriteUnsupportedScheme, "it is not a file URL"),
+            ("https", .fileWriteUnsupportedScheme, "it is not a file URL"), ("host", .fileNoSuchFile, "its folder does not exist"),
             (String(repeating: "x", count: 300), .fileWriteInvalidFileName, "the name is too long"),
             ("pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
             ("link to pipe", .fileWriteFileExists, "it is a pipe and not a regular file"),
@@ -138,7 +138,8 @@ struct DownloadTests {
         try FileManager.default.createDirectory(at: folder.url("folder"), withIntermediateDirectories: false)
         try #require(mkfifo(folder.url("pipe").path, 0o600) == 0)
         for file in ["pipe", "nothing"] { try #require(symlink(file, folder.url("link to \(file)").path) == 0) }
-        let target = name == "https" ? example : folder.url(name)
+        let host = try #require(URL(string: "file://video.mp4"))
+        let target = name == "https" ? example : name == "host" ? host : folder.url(name)
         let session = TestedTransport(configuration: .patient)
         for provider in [provider, DefaultAPIProvider(transport: ClosureTransport { session.send($0) })] {
             let error = try await #require(throws: APIError.self) {
