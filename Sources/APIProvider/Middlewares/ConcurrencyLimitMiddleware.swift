@@ -8,7 +8,8 @@ public import MiniRx
 ///     baseURL: api, middlewares: [ConcurrencyLimitMiddleware(maxConcurrent: 4)])
 /// ```
 ///
-/// A request counts until the response, the failure or the dispose. A stream counts until the head arrives.
+/// A request counts until the response, the failure or the dispose. A stream counts until the head arrives. After a dispose, or a timeout
+/// of ``Endpoint/timeout(_:)``, the next request starts on a background queue.
 ///
 /// Put the limit after an ``AuthenticationMiddleware``: a request waiting for a refresh then does not count. In the other order, each
 /// request fails with an error about the order.

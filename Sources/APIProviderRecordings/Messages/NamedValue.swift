@@ -155,7 +155,7 @@ extension String {
     var startAndNames: (start: String, names: [String]) {
         if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
             var name = Array(utf8.dropFirst(start.count + 1)).text
-            // Only a name that is not in its composed form was escaped for this place.
+            // A name that is not in its composed form was escaped for this place.
             if start != "header", name.utf8.contains(UInt8(ascii: "%")), let plain = name.removingPercentEncoding,
                 !plain.hasSameBytes(as: plain.precomposedStringWithCanonicalMapping)
             {

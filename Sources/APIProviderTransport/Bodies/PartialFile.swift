@@ -203,11 +203,9 @@ extension PartialFile {
             } else {
                 path = destination.path
             }
+            guard path.utf8.first == UInt8(ascii: "/") else { throw CocoaError.writing(destination, ENOENT) }
             mode = try Self.mode(of: path, for: destination)
-            guard mode == nil else { return }
-            guard path.utf8.first == UInt8(ascii: "/"), stat("\(folder)/", &status) == 0 else {
-                throw CocoaError.writing(destination, ENOENT)
-            }
+            guard mode != nil || stat("\(folder)/", &status) == 0 else { throw CocoaError.writing(destination, ENOENT) }
         }
 
         /// A regular file's mode, or `nil` if nothing is there. Throws if something else is there.

@@ -78,14 +78,14 @@ extension String {
     /// Splits Set-Cookie fields joined by `HTTPURLResponse` with ", ". A comma before a name, maybe empty, and "=" begins a new cookie, unlike
     /// a date's comma.
     var setCookieFields: [String] {
-        parts(between: UInt8(ascii: ",")).reduce(into: []) { fields, part in
-            let text = part.utf8.first == UInt8(ascii: " ") ? part.utf8.dropFirst() : part.utf8
-            let name = text.prefix { $0 != UInt8(ascii: "=") }
-            let isCookie = text.count < part.utf8.count && name.count < text.count && !name.contains(where: " ;\t".utf8.contains)
-            if let last = fields.indices.last, !isCookie {
-                fields[last] += ",\(part)"
+        // No field has a line break.
+        let pieces = replacingOccurrences(of: ", ", with: "\n", options: .literal).parts(between: UInt8(ascii: "\n"))
+        return pieces.reduce(into: []) { fields, piece in
+            let name = piece.utf8.prefix { $0 != UInt8(ascii: "=") }
+            if let last = fields.indices.last, name.count == piece.utf8.count || name.contains(where: " ;\t".utf8.contains) {
+                fields[last] += ", \(piece)"
             } else {
-                fields.append(String(Substring(text)))
+                fields.append(String(piece))
             }
         }
     }

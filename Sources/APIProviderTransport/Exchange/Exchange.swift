@@ -201,7 +201,7 @@ public import FoundationNetworking
     private func cancel() {
         let (phase, transfer) = state.withLock { $0.cancel() }
         transport.timeoutMonitor?.stopWatching(self)
-        if case .waiting = phase { permit?.release(startsNext: false) }
+        if case .waiting = phase { permit?.release() }
         transfer?.dispose()
     }
 

@@ -164,6 +164,17 @@ struct CookieRuleTests {
         }
     }
 
+    @Test(
+        "A comma and a blank before a name begin a cookie, and other commas are part of one",
+        arguments: [
+            ("id=1, pref,lang=de; Path=/", "id=1; pref,lang=de"), ("a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT, b=2", "a=1; b=2"),
+            ("a=1,b=2", "a=1,b=2"), ("a=1, 2", "a=1, 2"), (", a=1", "a=1"),
+        ])
+    func commas(joined: String, sent: String) async throws {
+        try await visit("https://a.com/", setting: [joined])
+        #expect(try await visit("https://a.com/") == sent)
+    }
+
     @Test("White space of a cookie's value is what HTTP calls so: a blank and a tab (RFC 6265bis, section 5.6)")
     func whiteSpace() async throws {
         for space in ["\u{A0}", "\u{3000}", "\u{2009}"] {
