@@ -241,7 +241,7 @@ extension String {
 extension PartialFile.Target {
     /// `.video.mp4.partial` beside `video.mp4`. A name that is too long is cut, and ends in a hash.
     fileprivate var keptFolder: String {
-        let (name, longest) = (String(name), 255 - "..partial".utf8.count)
+        let longest = 255 - "..partial".utf8.count
         return "\(folder)/.\(name.utf8.count > longest ? name.cut(to: longest - 16) + name.fileNameHash : name).partial"
     }
 }

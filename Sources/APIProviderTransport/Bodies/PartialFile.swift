@@ -189,7 +189,7 @@ extension PartialFile {
 
         // By bytes: for NSString on Linux, a slash and a combining mark behind it are one character.
         var folder: String { path.parts(between: UInt8(ascii: "/")).dropLast().joined(separator: "/") }
-        var name: Substring { path.parts(between: UInt8(ascii: "/")).last ?? "" }
+        var name: String { String(path.parts(between: UInt8(ascii: "/")).last ?? "") }
 
         init(of destination: URL) throws {
             guard destination.isFileURL else { throw CocoaError.writing(destination, ENOTSUP) }
