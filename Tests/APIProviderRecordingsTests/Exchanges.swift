@@ -9,6 +9,8 @@ func exchange(
     type: String = "application/json", responseHeaders: HTTPHeaders = [:], status: Int = 200, at time: Int = 0
 ) -> RecordedExchange {
     var exchange = RecordedExchange(method: method, url: url)
+    // A whole second: its milliseconds might be a secret of three digits.
+    exchange.started = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
     exchange.headers = headers
     exchange.body = Data(body.utf8)
     exchange.response = .init(
