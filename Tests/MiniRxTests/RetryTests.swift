@@ -39,9 +39,9 @@ struct RetryTests {
     #endif
 
     @Test("100,000 synchronous retries keep the stack flat")
-    func flat() async {
+    func flat() {
         let (results, left) = (Log<Int>(), Locked(100_000))
-        await onSmallStack {
+        onSmallStack {
             _ = Single<Int>.create { observer in
                 let isLast = left.withLock { left in
                     left -= 1

@@ -36,31 +36,31 @@ struct StackTests {
     ]
 
     @Test("A function that calls itself through an operator runs 100,000 deep on a stack of 512 KiB", arguments: recursions)
-    func recursion(_ recursion: Recursion) async {
+    func recursion(_ recursion: Recursion) {
         let log = Log<Int>()
-        await onSmallStack { _ = recursion.single(recursion.depth).subscribe(onSuccess: log.append) }
+        onSmallStack { _ = recursion.single(recursion.depth).subscribe(onSuccess: log.append) }
         #expect(log.entries == [recursion.result])
     }
 
     @Test("The same function runs as deep if its first event comes from another thread", arguments: recursions.prefix(2))
-    func asynchronousStart(_ recursion: Recursion) async {
+    func asynchronousStart(_ recursion: Recursion) {
         let producer = Producer<Int>()
         let log = Log<Int>()
         _ = producer.single.flatMap(recursion.single).subscribe(onSuccess: log.append)
-        await onSmallStack { producer.send(.success(recursion.depth)) }
+        onSmallStack { producer.send(.success(recursion.depth)) }
         #expect(log.entries == [recursion.result])
     }
 
     @Test("The same function runs as deep if its last event comes from another thread")
-    func asynchronousEnd() async {
+    func asynchronousEnd() {
         let producer = Producer<Int>()
         @Sendable func page(_ count: Int) -> Single<Int> {
             count == 0 ? producer.single : .just(count).flatMap { page($0 - 1) }.map { $0 + 1 }
         }
         let log = Log<Int>()
         let disposable = SerialDisposable()
-        await onSmallStack { disposable.disposable = page(100_000).subscribe(onSuccess: log.append) }
-        await onSmallStack { producer.send(.success(0)) }
+        onSmallStack { disposable.disposable = page(100_000).subscribe(onSuccess: log.append) }
+        onSmallStack { producer.send(.success(0)) }
         #expect(log.entries == [100_000])
     }
 
@@ -76,9 +76,9 @@ struct StackTests {
     ]
 
     @Test("A chain of as many operators as the contract names passes a value, an error and a dispose", arguments: bounds)
-    func chain(operator: String, count: Int, chain: @escaping @Sendable (Single<Int>) -> Single<Int>) async {
+    func chain(operator: String, count: Int, chain: @escaping @Sendable (Single<Int>) -> Single<Int>) {
         let log = Log<String>()
-        await onSmallStack {
+        onSmallStack {
             for event in [.success(0), .failure(TestError()), nil] as [SingleEvent<Int>?] {
                 let producer = Producer<Int> { log.disposable() }
                 let disposable = (0..<count).reduce(producer.single) { single, _ in chain(single) }.subscribe(

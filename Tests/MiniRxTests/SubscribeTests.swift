@@ -64,7 +64,7 @@ struct SubscribeTests {
                 let saved = Hooks.defaultErrorHandler
                 Hooks.defaultErrorHandler = saved
             }
-            await onSmallStack { _ = Single<Int>.error(Unhandled("handled")).subscribe(onSuccess: { _ in }) }
+            onSmallStack { _ = Single<Int>.error(Unhandled("handled")).subscribe(onSuccess: { _ in }) }
         }
         #expect(log.entries == ["handled"])
     }

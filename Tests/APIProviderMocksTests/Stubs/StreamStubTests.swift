@@ -106,7 +106,7 @@ struct StreamStubTests {
     func slowReader(_ way: Way) async throws {
         // Far more than a transport buffers before it pauses the task.
         let chunks = (0..<64).map { Data(repeating: UInt8($0), count: 65_536) }
-        let whole = Data(chunks.joined())
+        let whole = chunks.reduce(into: Data()) { $0.append($1) }
         MockURLProtocol.stub(.get, "/bytes", respond: .stream(chunks.map { .data($0) }))
         var bytes = try await way.provider.request(Endpoint<ByteStream>(.get, "/bytes")).value.makeAsyncIterator()
         var count = 0

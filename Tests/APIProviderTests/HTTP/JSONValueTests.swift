@@ -160,9 +160,9 @@ struct JSONValueTests {
     }
 
     @Test("JSON that is nested too deeply is an error, also on a small stack", arguments: ["[", #"{"a":"#])
-    func depth(start: String) async throws {
+    func depth(start: String) {
         let results = Log<String>()
-        await onSmallStack {
+        onSmallStack {
             for count in [64, 65, 512, 1_000, 10_000] {
                 let end = String(repeating: start == "[" ? "]" : "}", count: count)
                 let text = String(repeating: start, count: count) + "1" + end

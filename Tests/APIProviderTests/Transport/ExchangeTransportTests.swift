@@ -170,13 +170,13 @@ struct ExchangeTransportTests {
     }
 
     @Test("Thousands of waiting requests that end as soon as they begin do not overflow the stack")
-    func deepQueue() async throws {
+    func deepQueue() throws {
         let transport = makeTransport({ $0.maxRequestsPerHost = 1 }) { [started] in
             if started.count > 1 { $0.complete(with: URLError(.cancelled)) }
         }
         for number in 0..<5_000 { send("/\(number)", by: transport) }
         let first = try #require(started.entries.first)
-        await onSmallStack { first.complete(with: URLError(.cancelled)) }
+        onSmallStack { first.complete(with: URLError(.cancelled)) }
         #expect(events.entries == (0..<5_000).map { "/\($0): -999" })
     }
 
