@@ -12,7 +12,7 @@ package struct SeededGenerator: RandomNumberGenerator {
         return z ^ (z >> 31)
     }
 
-    /// Up to eight characters. Many of them need escapes.
+    /// Up to eight characters. Many of them need escapes; the first is no byte order mark, which Foundation drops where it reads a text.
     package mutating func text() -> String {
         let scalars = (0..<Int.random(in: 0...8, using: &self)).compactMap { _ in
             switch Int.random(in: 0...3, using: &self) {
@@ -21,6 +21,6 @@ package struct SeededGenerator: RandomNumberGenerator {
             default: Unicode.Scalar(UInt32.random(in: 1...0x2FF, using: &self))
             }
         }
-        return String(String.UnicodeScalarView(scalars))
+        return String(String.UnicodeScalarView(scalars.drop { $0 == "\u{FEFF}" }))
     }
 }

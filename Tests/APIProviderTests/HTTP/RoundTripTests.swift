@@ -52,6 +52,15 @@ struct RoundTripTests {
         }
     }
 
+    @Test("A byte order mark is sent as any other character")
+    func byteOrderMark() throws {
+        let query: QueryParameters = ["\u{FEFF}b": "\u{FEFF}"]
+        let url = try components(of: Endpoint(.get, "/p/\("\u{FEFF}a")", query: query))
+        #expect(url.percentEncodedPath == "/p/%EF%BB%BFa" && url.percentEncodedQuery == "%EF%BB%BFb=%EF%BB%BF")
+        let form = try Endpoint<Item>(.post, "", body: .form(query)).preparedRequest(relativeTo: example).bodyData
+        #expect(form == Data("%EF%BB%BFb=%EF%BB%BF".utf8))
+    }
+
     private func forRandomTexts(_ seed: UInt64, _ test: (inout SeededGenerator) throws -> Void) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<rounds(200) { try test(&random) }
