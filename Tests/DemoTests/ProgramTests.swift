@@ -12,7 +12,7 @@ struct ProgramTests {
         let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.search)) }
         let url = "\(server.url)/api/v3"
         let token = isArgument ? ["--live", "--token", "ghp_secret"] : []
-        let program = Program(
+        let program = Demo(
             ["search", "swift & 한글", "--base-url", url, "--verbose", "--page", "2"] + token,
             environment: isArgument ? [:] : ["GITHUB_TOKEN": "ghp_secret\n"])
         let outcome = try await program.run()
@@ -31,7 +31,7 @@ struct ProgramTests {
     @Test("--json prints what the server sent, and nothing else")
     func json() async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: "[ ]") }
-        let outcome = try await Program(["starred", "octocat", "--base-url", "\(server.url)", "--json"]).run()
+        let outcome = try await Demo(["starred", "octocat", "--base-url", "\(server.url)", "--json"]).run()
         #expect(outcome.output == "[ ]\n")
         #expect(outcome.error.isEmpty)
     }
@@ -39,7 +39,7 @@ struct ProgramTests {
     @Test("Signing in sends no token of the API, and prints none", arguments: ["--json", "--verbose"])
     func login(option: String) async throws {
         let server = try LoopbackServer { _, connection in connection.respond(body: fixture(.oauth)) }
-        let outcome = try await Program(
+        let outcome = try await Demo(
             ["login", "--code", "c0de", "--base-url", "\(server.url)", option],
             environment: ["GITHUB_CLIENT_ID": "id", "GITHUB_CLIENT_SECRET": "s3cret", "GITHUB_TOKEN": "ghp_secret"]
         ).run()
@@ -57,7 +57,7 @@ struct ProgramTests {
     func error(option: String) async throws {
         let body = #"{"message":"No such search","errors":[{"resource":"Search","field":"q","code":"missing"}]}"#
         let server = try LoopbackServer { _, connection in connection.respond("422 No", body: body) }
-        let outcome = try await Program(["search", "", "--base-url", "\(server.url)", option]).run()
+        let outcome = try await Demo(["search", "", "--base-url", "\(server.url)", option]).run()
         #expect(outcome.output.isEmpty)
         let lines = outcome.error.split(separator: "\n")
         #expect(lines.last == "github-demo: No such search.")
@@ -71,7 +71,7 @@ struct ProgramTests {
 
     @Test("--verbose prints the error of a connection once, before the sentence for people")
     func refused() async throws {
-        let outcome = try await Program(["user", "--base-url", "\(LoopbackServer.refusingURL())", "--verbose"]).run()
+        let outcome = try await Demo(["user", "--base-url", "\(LoopbackServer.refusingURL())", "--verbose"]).run()
         let lines = outcome.error.split(separator: "\n")
         #expect(lines.count == 2 && lines[0].contains("failed: no connection could be made"), "\(outcome.error)")
         #expect(lines.last == "github-demo: The server could not be reached. Check the connection, and try again.")
@@ -79,7 +79,7 @@ struct ProgramTests {
 
     @Test("A sample says what it is, and does not claim to answer", arguments: ["search", "user", "starred"])
     func sample(command: String) async throws {
-        let outcome = try await Program([command, "zzzzqqq"]).run()
+        let outcome = try await Demo([command, "zzzzqqq"]).run()
         #expect(outcome.status == 0 && !outcome.output.contains("zzzzqqq"))
         #expect(outcome.output.contains("json), the same for every request. Use --live to ask GitHub.\n"), "\(outcome.output)")
     }

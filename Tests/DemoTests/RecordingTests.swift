@@ -21,16 +21,16 @@ struct DemoRecordingTests {
 
     @Test("The recording answers another process, and nothing is sent")
     func answered() async throws {
-        let outcome = try await Program(["search", "swift"], environment: ["RECORDING": recording(search)]).run()
+        let outcome = try await Demo(["search", "swift"], environment: ["RECORDING": recording(search)]).run()
         #expect(outcome.status == 0, "\(outcome.error)")
         #expect(outcome.output.hasSuffix("0 of 0 repositories for \"swift\". From the recording search.har.\n"), "\(outcome.output)")
     }
 
     @Test("A request that it does not have, and a file that is broken, are errors that say so")
     func unanswered() async throws {
-        let other = try await Program(["search", "rust"], environment: ["RECORDING": recording(search)]).run()
+        let other = try await Demo(["search", "rust"], environment: ["RECORDING": recording(search)]).run()
         #expect(other.status == 1 && other.error.contains(#"query q: expected "swift", got "rust""#), "\(other.error)")
-        let broken = try await Program(["search", "swift"], environment: ["RECORDING": recording("{\n<<<<<<< a\n")]).run()
+        let broken = try await Demo(["search", "swift"], environment: ["RECORDING": recording("{\n<<<<<<< a\n")]).run()
         #expect(
             broken.status == 1 && broken.error.contains("search.har, line 2: this is not JSON."), "\(broken.error)")
     }

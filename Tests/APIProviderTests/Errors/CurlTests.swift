@@ -31,18 +31,10 @@ private struct Shell: Sendable, CustomTestStringConvertible {
         // A script may be longer than an argument.
         let folder = TemporaryFolder()
         try Data(script.utf8).write(to: folder.url("script"))
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = (name == "busybox" ? [name, "sh"] : [name]) + [folder.url("script").path]
-        process.standardInput = FileHandle.nullDevice
-        let (output, errors) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, errors)
-        try process.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        #expect(String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self) == "")
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return data
+        let shell = name == "busybox" ? [name, "sh"] : [name]
+        let outcome = try Program("/usr/bin/env", shell + [folder.url("script").path]).run()
+        #expect(String(decoding: outcome.error, as: UTF8.self) == "" && outcome.status == 0)
+        return outcome.output
     }
 }
 
