@@ -8,7 +8,7 @@ import Testing
 /// Swift compares texts by characters, and a mark behind a text makes its last character another one. Servers and files have bytes.
 @Suite("Texts beside combining marks", tenMinutes, .longComputing)
 struct CombiningMarkTests {
-    static let marks = ["\u{301}", "\u{FE0F}", "\u{20E3}", "\u{200D}"]
+    static let marks = ["\u{301}", "\u{FE0F}", "\u{20E3}", "\u{200D}", "\u{FEFF}"]
 
     /// How a program says that a text is secret.
     private static func marking(_ secret: String, _ mark: String) -> [RecordedExchange] {

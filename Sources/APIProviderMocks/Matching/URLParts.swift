@@ -66,9 +66,11 @@ extension Substring.UTF8View {
     }
 
     /// The decoded text, or the text itself if an escape is invalid.
-    fileprivate var unescaped: String {
+    var unescaped: String {
         let text = String(Substring(self))
-        return contains(UInt8(ascii: "%")) ? text.removingPercentEncoding ?? text : text
+        // At the start of a text, Foundation's decoding on Linux leaves out a byte order mark.
+        guard contains(UInt8(ascii: "%")), let decoded = "/\(text)".removingPercentEncoding else { return text }
+        return String(Substring(decoded.utf8.dropFirst()))
     }
 }
 

@@ -49,7 +49,7 @@ struct CurlTests {
     ]
 
     private static let bodies = [
-        texts.joined(separator: " "), "", "\n", "a\n\n", "{\n\t\"a\": 1\n}\n", String(repeating: "é", count: 49_000),
+        texts.joined(separator: " "), "", "\n", "a\n\n", "{\n\t\"a\": 1\n}\n", "\u{FEFF}a", String(repeating: "é", count: 49_000),
     ].map { Data($0.utf8) }
 
     private static let bodiesOfFiles = [
