@@ -5,7 +5,8 @@ import Testing
 
 @testable import APIProviderRecordings
 
-/// Swift compares texts by characters, and a mark behind a text makes its last character another one. Servers and files have bytes.
+/// Swift compares texts by characters, and a mark behind a text makes its last character another one. Servers and files have bytes. At the
+/// start of a text, Foundation's decoding on Linux leaves out a byte order mark.
 @Suite("Texts beside combining marks", tenMinutes, .longComputing)
 struct CombiningMarkTests {
     static let marks = ["\u{301}", "\u{FE0F}", "\u{20E3}", "\u{200D}", "\u{FEFF}"]
@@ -75,10 +76,10 @@ struct CombiningMarkTests {
             exchange(
                 "POST", headers: ["Content-Type": "multipart/form-data; boundary=b"],
                 body: "--b\r\nContent-Disposition: form-data; name=\"address[\(mark)city]\"\r\n\r\nElm 5\r\n--b--\r\n"),
-            sending("{\"a\":\"address=\\\"Elm 5\\\"\(mark)\"}"),
+            sending("{\"a\":\"address=\\\"Elm 5\\\"\(mark)\"}"), sending("{\"\(mark)home.at\":\"Elm 5\"}"),
         ]
         for request in requests {
-            let recording = NewRecording([request], RecordingOptions(hiding: ["address"]))
+            let recording = NewRecording([request], RecordingOptions(hiding: ["address", "\(mark)home.at"]))
             let text = Array(recording.text.utf8)
             #expect(!recording.problems.isEmpty || !text.contains("Elm 5") && !text.contains("Elm+5"), "\(recording.text)")
         }

@@ -26,26 +26,22 @@ package struct Program: Sendable {
     /// Runs it to its end, on the caller's thread.
     package func run() throws -> Outcome {
         let folder = TemporaryFolder()
-        let (output, error) = (folder.url("output"), folder.url("error"))
         // The shell opens the files, and becomes the program.
-        let script = #"output=$1 error=$2; shift 2; exec "$@" < /dev/null > "$output" 2> "$error""#
+        let script = #"exec "$@" < /dev/null > "$0/output" 2> "$0/error""#
+        let words = (["sh", "-c", script, folder.url.path, path] + arguments).map { strdup($0) }
+        let variables = environment.map { strdup("\($0)=\($1)") }
+        defer { for text in words + variables { free(text) } }
         var process = pid_t()
-        let code = withCStrings(["sh", "-c", script, "sh", output.path, error.path, path] + arguments) { arguments in
-            withCStrings(environment.map { "\($0)=\($1)" }) { posix_spawn(&process, "/bin/sh", nil, nil, arguments, $0) }
-        }
+        let code = posix_spawn(&process, "/bin/sh", nil, nil, words + [nil], variables + [nil])
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EINVAL) }
         var status: Int32 = 0
-        while waitpid(process, &status, 0) == -1, errno == EINTR {}
+        while waitpid(process, &status, 0) != process {
+            guard errno == EINTR else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .ECHILD) }
+        }
         let signal = status & 0x7F
-        return try Outcome(output: Data(contentsOf: output), error: Data(contentsOf: error), status: signal == 0 ? status >> 8 : -signal)
-    }
-
-    private func withCStrings<Result>(
-        _ texts: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
-    ) rethrows -> Result {
-        let pointers = texts.map { strdup($0) }
-        defer { pointers.forEach { free($0) } }
-        return try body(pointers + [nil])
+        return try Outcome(
+            output: Data(contentsOf: folder.url("output")), error: Data(contentsOf: folder.url("error")),
+            status: signal == 0 ? status >> 8 : -signal)
     }
 }
 #endif

@@ -16,7 +16,7 @@ struct Socket: Sendable {
 
     struct Failure: Error { let call: String, code: Int32 }
 
-    /// The programs that other tests start do not inherit it: there a port that is closed here would be open still.
+    /// The programs that other tests start do not inherit it, or a port that is closed here would stay open there.
     private init(ofThisProcess descriptor: Int32) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -38,7 +38,8 @@ extension Data {
         var parameters = type[...]
         let charset = parameters.takeParameters().first { $0.name == "charset" }?.value.lowercased()
         let encoding = charset.flatMap { String.Encoding(charset: $0, of: self) } ?? .utf8
-        return String(data: self, encoding: encoding).flatMap { $0.utf8.contains(0) ? nil : $0 }
+        let text = encoding == .utf8 ? String(utf8: self) : String(data: self, encoding: encoding)
+        return text.flatMap { $0.utf8.contains(0) ? nil : $0 }
     }
 
     /// Whether the body looks like a form: pairs without white space or other notations' marks.

@@ -77,6 +77,6 @@ extension String {
     var names: [String] {
         let names = utf8.contains(UInt8(ascii: "[")) ? replacingOccurrences(of: #"\[\d*\]"#, with: "", options: .regularExpression) : self
         return names.replacingOccurrences(of: "@", with: ".", options: .literal).parts(between: UInt8(ascii: "."))
-            .map { $0.utf8.unescaped }
+            .map { $0.percentDecoded ?? String($0) }
     }
 }

@@ -66,11 +66,9 @@ extension Substring.UTF8View {
     }
 
     /// The decoded text, or the text itself if an escape is invalid.
-    var unescaped: String {
+    fileprivate var unescaped: String {
         let text = String(Substring(self))
-        // At the start of a text, Foundation's decoding on Linux leaves out a byte order mark.
-        guard contains(UInt8(ascii: "%")), let decoded = "/\(text)".removingPercentEncoding else { return text }
-        return String(Substring(decoded.utf8.dropFirst()))
+        return contains(UInt8(ascii: "%")) ? text.percentDecoded ?? text : text
     }
 }
 

@@ -156,7 +156,7 @@ extension String {
         if utf8.first != UInt8(ascii: "b"), let start = Self.starts.first(where: { utf8.starts(with: "\($0) ".utf8) }) {
             var name = Array(utf8.dropFirst(start.count + 1)).text
             // A name that is not in its composed form was escaped for this place.
-            if start != "header", name.utf8.contains(UInt8(ascii: "%")), let plain = name.removingPercentEncoding,
+            if start != "header", name.utf8.contains(UInt8(ascii: "%")), let plain = name.percentDecoded,
                 !plain.hasSameBytes(as: plain.precomposedStringWithCanonicalMapping)
             {
                 name = plain
@@ -183,7 +183,7 @@ extension String {
                 if byte == 0x2E || byte == 0x40 || byte == 0x5B || byte == 0x5D {
                     if place > start, !isNumber || byte != 0x5D {
                         let name = String(decoding: UnsafeBufferPointer(start: bytes + start, count: place - start), as: UTF8.self)
-                        names.append(hasEscape ? name.removingPercentEncoding ?? name : name)
+                        names.append(hasEscape ? name.percentDecoded ?? name : name)
                     }
                     (start, isNumber, hasEscape) = (place &+ 1, true, false)
                 } else if byte < 0x30 || byte > 0x39 {

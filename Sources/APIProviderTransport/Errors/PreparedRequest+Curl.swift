@@ -93,7 +93,7 @@ extension String {
 extension Data {
     /// The text, if a command may contain it: a terminal acts on pasted control characters, and a system limits a word to 128 KiB.
     fileprivate var textInCommand: String? {
-        guard count < 100_000, case let text = String(decoding: self, as: UTF8.self), text.utf8.elementsEqual(self) else { return nil }
+        guard count < 100_000, let text = String(utf8: self) else { return nil }
         let isPlain = text.unicodeScalars.allSatisfy { $0 == "\n" || $0 == "\t" || $0.properties.generalCategory != .control }
         return isPlain ? text : nil
     }

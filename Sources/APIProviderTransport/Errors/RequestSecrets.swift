@@ -55,7 +55,7 @@ package struct RequestSecrets: Sendable {
         guard !replacements.isEmpty else { return path }
         return path.parts(between: UInt8(ascii: "/")).map { segment in
             let text = String(segment)
-            return self[text] ?? text.removingPercentEncoding.flatMap { self[$0] } ?? redacted(text)
+            return self[text] ?? text.percentDecoded.flatMap { self[$0] } ?? redacted(text)
         }.joined(separator: "/")
     }
 

@@ -186,7 +186,6 @@ extension String {
     var readAsUTF8: String {
         let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
-        let text = String(decoding: bytes, as: UTF8.self)
-        return text.utf8.elementsEqual(bytes) ? text : self
+        return String(utf8: bytes) ?? self
     }
 }

@@ -100,7 +100,20 @@ extension String {
 
 // MARK: - Decoding
 
+extension String {
+    /// The text of UTF-8; `nil` for other bytes. On Linux, Foundation would leave out a byte order mark.
+    package init?(utf8 bytes: some Collection<UInt8>) {
+        self.init(decoding: bytes, as: UTF8.self)
+        guard utf8.elementsEqual(bytes) else { return nil }
+    }
+}
+
 extension StringProtocol {
+    /// The text without percent escapes; `nil` if one is invalid. On Linux, Foundation would leave out a byte order mark at its start.
+    package var percentDecoded: String? {
+        "/\(self)".removingPercentEncoding.map { String(Substring($0.utf8.dropFirst())) }
+    }
+
     /// A form's or query's text without escapes, by the WHATWG URL standard (section 5.1).
     package var formDecoded: String {
         var bytes: [UInt8] = []

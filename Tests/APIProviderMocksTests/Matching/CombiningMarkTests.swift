@@ -56,6 +56,12 @@ struct CombiningMarkTests {
         }
     }
 
+    @Test("A text in a body is another one with other bytes", arguments: marks)
+    func bodies(mark: String) {
+        func lines(_ text: String) -> Lines { Lines(body: Data(text.utf8), type: "text/csv") }
+        for text in ["\(mark)id,name", "id,name\(mark)"] { #expect(lines(text) != lines("id,name"), "\(text)") }
+    }
+
     @Test("The two normal forms of a text are two texts", arguments: [("\u{E9}", "e\u{301}")])
     func normalForms(forms: (String, String)) throws {
         for (one, other) in [forms, (forms.1, forms.0)] {

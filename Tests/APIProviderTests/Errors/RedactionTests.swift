@@ -155,6 +155,15 @@ struct RedactionTests {
         #expect(request.curlCommand().contains("https://api.example.com\(shown)?q="))
     }
 
+    @Test("A secret is left out of a path however it is escaped", arguments: ["letters é", "\u{FEFF}letters", "\u{301}letters/"])
+    func escapedSegment(secret: String) {
+        var secrets = RequestSecrets()
+        secrets.add([secret])
+        for escaped in [secret.escapedAsValue, secret.escapedAsValue.lowercased()] {
+            #expect(secrets.redacted(path: "/a/\(escaped)/b") == "/a/…/b", "\(escaped)")
+        }
+    }
+
     @Test("A secret segment is left out of messages and headers, also if another secret begins with it, unless all is shown")
     func secretTexts() throws {
         let request = try Endpoint<Void>(.get, "/\(secret: "letters")/a").preparedRequest(relativeTo: example)

@@ -170,6 +170,9 @@ private let origin = "https://api.github.com"
             let escaped = url.replacingOccurrences(of: "/", with: #"\/"#)
             let replaced = #"["\#(url)/users/x", "\#(escaped)\/x", "https://api.github.com.example.com"]"#
             #expect(text == (replaces ? replaced : json))
+            // Spreadsheets need the byte order mark of their files.
+            server.mock.stub(.get, "/csv", respond: .data(Data("\u{FEFF}a,b".utf8), headers: ["Content-Type": "text/csv"]))
+            #expect(try await Client(url: server.url).get("/csv").text.utf8.elementsEqual("\u{FEFF}a,b".utf8))
         }
     }
 
