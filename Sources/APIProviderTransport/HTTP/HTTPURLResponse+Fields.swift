@@ -186,6 +186,6 @@ extension String {
     var readAsUTF8: String {
         let bytes = unicodeScalars.compactMap { UInt8(exactly: $0.value) }
         guard bytes.contains(where: { $0 > 127 }), bytes.count == unicodeScalars.count else { return self }
-        return String(utf8: bytes) ?? self
+        return String(utf8: Data(bytes)) ?? self
     }
 }

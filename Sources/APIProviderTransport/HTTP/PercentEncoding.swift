@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A set of ASCII bytes, such as a URL's unescaped ones, with all other bytes or none.
 struct ASCIISet {
@@ -101,10 +101,10 @@ extension String {
 // MARK: - Decoding
 
 extension String {
-    /// The text of UTF-8; `nil` for other bytes. On Linux, Foundation would leave out a byte order mark.
-    package init?(utf8 bytes: some Collection<UInt8>) {
-        self.init(decoding: bytes, as: UTF8.self)
-        guard utf8.elementsEqual(bytes) else { return nil }
+    /// The text of UTF-8; `nil` for other bytes. On Linux, Foundation leaves out a byte order mark.
+    package init?(utf8 data: Data) {
+        guard let text = String(data: data, encoding: .utf8) else { return nil }
+        self = text.utf8.count == data.count ? text : "\u{FEFF}\(text)"
     }
 }
 

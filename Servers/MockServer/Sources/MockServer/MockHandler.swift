@@ -96,9 +96,10 @@ struct MockHandler: Sendable {
         guard options.replacesOrigin, isText, request.method != "HEAD", ![204, 304].contains(status) else { return response }
         var body = Data()
         for try await chunk in bytes { body += chunk }
-        // Foundation would leave out a byte order mark.
-        let text = String(decoding: body, as: UTF8.self)
-        if text.utf8.elementsEqual(body) { body = Data(origin.replaced(by: local, in: text).utf8) }
+        if let text = String(data: body, encoding: .utf8) {
+            // Foundation leaves out a byte order mark.
+            body = body.prefix(body.count - text.utf8.count) + origin.replaced(by: local, in: text).utf8
+        }
         response.body = .data(body)
         return response
     }
