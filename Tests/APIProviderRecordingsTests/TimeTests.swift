@@ -21,14 +21,17 @@ struct TimeTests {
             let exchange = exchange(headers: ["Authorization": "Bearer k3y-of-the-first"], answer: "[\(elements.joined(separator: ","))]")
             let body = exchange.response?.body ?? Data()
             func reading() -> Double { cpuSeconds { for _ in 0..<readings / 20 { _ = try? JSONSerialization.jsonObject(with: body) } } }
-            // Other work may begin or end meanwhile.
+            // Other work may begin or end meanwhile. The least of three times has the least of it.
             let before = reading()
-            let seconds = cpuSeconds {
-                let recording = NewRecording([exchange])
-                #expect(recording.problems == [] && !recording.text.isEmpty)
+            let times = (0..<(isNight ? 1 : 3)).map { _ in
+                cpuSeconds {
+                    let recording = NewRecording([exchange])
+                    #expect(recording.problems == [] && !recording.text.isEmpty)
+                }
             }
+            let seconds = times.min() ?? .infinity
             let limit = 20 * max(before, reading())
-            #expect(seconds < limit, "\(body.count) bytes took \(seconds) s")
+            #expect(seconds < limit, "\(body.count) bytes took \(times) s")
         }
     }
 
